@@ -6,7 +6,7 @@ expand to gigabytes of equal rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,12 +15,11 @@ from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
 from bagpack.corpus.readers.files import to_text
 from bagpack.corpus.readers.text import add_lines
-from bagpack.errors import InputError, import_extra
+from bagpack.errors import BagpackError, InputError, import_extra
 
 ROWS = 256
 MAX_ID = 1 << 16
 MAX_EXPANDED, MAX_EXPANSION = 64 << 20, 200  # bytes; times (text shrinks to a third, or a tenth at most)
-TOO_LONG: tuple[()] = ()  # in the place of a value; no attribute is a tuple
 
 
 class ParquetReader(Reader):
@@ -60,26 +59,59 @@ class ParquetReader(Reader):
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         """A batch for each row."""
-        for number, (text, name, others) in enumerate(_rows(part, options), part.first_line + 1):
-            batch = Batch(part.source, where=f"{part.source.name} row {number:,}")
-            if text is None:
-                batch.skipped = 1
-            else:
-                batch.consumed = len(text)
-                if len(text) > options.max_line:
-                    raise InputError(
-                        f"{batch.where} has a text of more than {options.max_line >> 20} MiB; split it"
+        number = part.first_line
+        with _open(part.source, options) as handle:
+            own = (options.text_field, options.id_field)
+            fields = [field for field in handle.schema_arrow if field.name in own or _is_scalar(field.type)]
+            columns = [field.name for field in fields]
+            groups = list(range(part.start, part.end))
+            for rows in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=columns):
+                for row in range(rows.num_rows):
+                    number += 1
+                    yield _document(
+                        part.source, number, {n: _cell(rows.column(n)[row]) for n in columns}, options
                     )
-                words, batch.repaired = to_text(text, part.source, options, _always(batch.where))
-                batch.add_document(
-                    f"{part.source.name}:{number}" if name is None else name, scalar_attributes(others)
-                )
-                add_lines(batch, words)
-            yield batch
 
 
-def _always(place: str) -> Callable[[int], str]:
-    return lambda at: place
+def _document(source: Source, number: int, cells: dict[str, Any], options: TextOptions) -> Batch:
+    """The document of a row; texts are bytes, since in a damaged file they need not be UTF-8."""
+    batch = Batch(source, where=f"{source.name} row {number:,}")
+    text, name = cells.pop(options.text_field), cells.pop(options.id_field, None)
+    if text is None:
+        batch.skipped = 1
+        return batch
+    if not hasattr(text, "to_pybytes"):
+        raise InputError(
+            f"{source.name}: the column {options.text_field!r} holds no strings; name the text column with --text-field"
+        )
+    for what, cell, most, advice in (
+        ("a text", text, options.max_line, "split it"),
+        ("an id", name, MAX_ID, "name another column with --id-field"),
+    ):
+        if getattr(cell, "size", 0) > most:
+            raise InputError(f"{batch.where} has {what} of more than {most:,} bytes; {advice}")
+    batch.consumed = text.size
+    words, batch.repaired = to_text(text.to_pybytes(), source, options, lambda at: batch.where)
+    # A short file can hold very many long values, which are no attributes.
+    values = {key: _plain(cell) for key, cell in cells.items() if getattr(cell, "size", 0) <= MAX_ID}
+    batch.add_document(
+        f"{source.name}:{number}" if name is None else str(_plain(name)), scalar_attributes(values)
+    )
+    add_lines(batch, words)
+    return batch
+
+
+def _cell(scalar: Any) -> Any:
+    """The value of a cell; of a string or bytes, the buffer that holds it."""
+    if hasattr(scalar, "value") and hasattr(scalar, "dictionary"):
+        scalar = scalar.value
+    if scalar is None or not scalar.is_valid:
+        return None
+    return scalar.as_buffer() if hasattr(scalar, "as_buffer") else scalar.as_py()
+
+
+def _plain(cell: Any) -> Any:
+    return cell.to_pybytes().decode("utf-8", "replace") if hasattr(cell, "to_pybytes") else cell
 
 
 def _check_expansion(source: Source, group: Any) -> None:
@@ -112,49 +144,13 @@ def _open(source: Source, options: TextOptions) -> Iterator[Any]:
         ]
         with pq.ParquetFile(source.path, memory_map=True, read_dictionary=held) as handle:
             yield handle
+    except BagpackError:
+        raise
     except (pyarrow.ArrowException, OSError, ValueError, MemoryError) as error:
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"{source.name} cannot be read as Parquet ({first}); fetch or write it again"
         ) from error
-
-
-def _rows(part: Slice, options: TextOptions) -> Iterator[tuple[bytes | None, str | None, dict[str, Any]]]:
-    """(text, id, attributes) of each row; texts as bytes, since in a damaged file they need not be UTF-8."""
-    with _open(part.source, options) as handle:
-        own = (options.text_field, options.id_field)
-        has_id = options.id_field in handle.schema_arrow.names
-        others = [
-            field.name for field in handle.schema_arrow if field.name not in own and _is_scalar(field.type)
-        ]
-        wanted = [*(name for name in own if name in handle.schema_arrow.names), *others]
-        groups = list(range(part.start, part.end))
-        for batch in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=wanted):
-            texts = _texts(batch.column(options.text_field), part.source, options)
-            ids = batch.column(options.id_field) if has_id else None
-            columns = {name: batch.column(name) for name in others}
-            for row, text in enumerate(texts):
-                name = None if ids is None else _short_value(ids[row])
-                if name is TOO_LONG:
-                    raise InputError(
-                        f"{part.source.name} has an id of more than {MAX_ID:,} bytes; name another column with "
-                        f"--id-field"
-                    )
-                values = {key: _short_value(column[row]) for key, column in columns.items()}
-                yield text, None if name is None else str(name), values
-
-
-def _short_value(scalar: Any) -> Any:
-    """The value of a cell; TOO_LONG for a long string, of which a short file can hold very many."""
-    if hasattr(scalar, "value") and hasattr(scalar, "dictionary"):
-        scalar = scalar.value
-    if scalar is None or not scalar.is_valid:
-        return None
-    if hasattr(scalar, "as_buffer"):
-        if scalar.as_buffer().size > MAX_ID:
-            return TOO_LONG
-        return scalar.as_buffer().to_pybytes().decode("utf-8", "replace")
-    return scalar.as_py()
 
 
 def _is_text(kind: Any) -> bool:
@@ -171,21 +167,6 @@ def _is_scalar(kind: Any) -> bool:
         return _is_scalar(kind.value_type)
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_date, types.is_timestamp)
     return _is_text(kind) or any(test(kind) for test in tests)
-
-
-def _texts(column: Any, source: Source, options: TextOptions) -> Iterator[bytes | None]:
-    import pyarrow as pa
-
-    if pa.types.is_null(column.type):
-        yield from [None] * len(column)
-    elif pa.types.is_dictionary(column.type):
-        values = column.dictionary.cast(pa.large_binary())
-        for index in column.indices.to_pylist():
-            yield None if index is None else values[index].as_py()
-    else:
-        raise InputError(
-            f"{source.name}: the column {options.text_field!r} holds no strings; name the text column with --text-field"
-        )
 
 
 READER = ParquetReader()
