@@ -35,7 +35,7 @@ HEADER = "kind\tterm\tcount"
 CHECKSUM = "# blake2b of the terms: "
 INNER_SPACE = "\N{NO-BREAK SPACE}"  # in a term, the space inside a word such as `New York`
 TABLE_WORDS = 4096
-MOST_TOKENS = 1 << 31  # in the shards that share a table, about
+MOST_TOKENS = 1 << 31  # in the segments that share a table, about
 MOST_CODES = 1 << 25  # distinct bigrams held at once; more are counted in several passes
 
 
@@ -283,7 +283,7 @@ def _best(codes: I64, counts: I64, b: int) -> Counted:
 
 
 def _shard_groups(corpus: Corpus) -> list[Shards]:
-    """Shards for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
+    """Segments for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
     starts: list[int] = []
     wanted = -(-corpus.tokens // worker_count())
     left = 0
@@ -338,7 +338,7 @@ def _numbers_in(shard: Shard, words: Strings) -> NDArray[np.int32]:
 
 
 def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[None, Arrays]:
-    """Bigram counts among few words in some shards, from a size × size table."""
+    """Bigram counts among few words in some segments, from a size × size table."""
     words: Strings = shared.get()
     table = np.zeros((size, size), np.uint32)
     for shard in shards:
@@ -360,7 +360,7 @@ def add_tables(results: Iterator[Arrays], size: int) -> Counted:
 def count_by_sorting(
     shards: Sequence[Shard], shared: Shared, size: int, part: int, parts: int
 ) -> tuple[None, Arrays]:
-    """Bigram counts among many words in some shards, those of one part of the first words."""
+    """Bigram counts among many words in some segments, those of one part of the first words."""
     words: Strings = shared.get()
 
     def counted(shard: Shard) -> Counted:

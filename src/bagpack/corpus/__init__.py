@@ -1,4 +1,4 @@
-"""The corpus: text/ (tokens, sentences, lemmas), readers/ (input formats), build/ (indexing), store/ (files)."""
+"""The corpus: text/ (tokens, sentences, lemmas), readers/ (input formats), build/ (indexing), and the store itself."""
 
 from __future__ import annotations
 

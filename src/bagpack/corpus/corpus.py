@@ -37,7 +37,7 @@ VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct word
 
 
 class Shards(Sequence[Shard]):
-    """The shards of a store, of which those used last stay mapped: a system lets a process map some 65,000 files."""
+    """The segments of a store, of which those used last stay mapped: a system lets a process map some 65,000 files."""
 
     def __init__(self, directories: Sequence[Path], opened: Callable[[Path], Shard] = Shard) -> None:
         self.directories = directories
@@ -101,17 +101,17 @@ class Corpus:
 
     @property
     def tokens(self) -> int:
-        """Tokens in all shards."""
+        """Tokens in all segments."""
         return int(self.manifest["tokens"])
 
     @property
     def sentences(self) -> int:
-        """Sentences in all shards."""
+        """Sentences in all segments."""
         return int(self.manifest["sentences"])
 
     @property
     def documents(self) -> int:
-        """Documents in all shards."""
+        """Documents in all segments."""
         return int(self.manifest["documents"])
 
     @property
@@ -134,7 +134,7 @@ class Corpus:
 
     @cached_property
     def shards(self) -> Shards:
-        """The shards in corpus order."""
+        """The segments in corpus order."""
         return Shards([self.root / SEGMENTS / shard["name"] for shard in self.manifest["segments"]])
 
     @property
@@ -149,7 +149,7 @@ class Corpus:
 
     @cached_property
     def shard_tokens(self) -> list[int]:
-        """Tokens in each shard."""
+        """Tokens in each segment."""
         return [int(entry["tokens"]) for entry in self.manifest["segments"]]
 
     @cached_property
@@ -254,7 +254,7 @@ class Corpus:
         """One message per damage; an empty list if the store is intact.
 
         Every file is checked against its checksum, every value against what is declared, every number of the manifest
-        against the shards.
+        against the segments.
         """
         problems: list[str] = []
         for entry, shard in zip(self.manifest["segments"], self.shards, strict=True):
@@ -268,7 +268,7 @@ class Corpus:
             total = sum(entry[name] for entry in self.manifest["segments"])
             if total != self.manifest[name]:
                 problems.append(
-                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its shards {total:,}"
+                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its segments {total:,}"
                 )
         return problems
 

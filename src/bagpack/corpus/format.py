@@ -45,12 +45,12 @@ GLUED = np.uint32(1 << 30)  # no white space before the token in the text
 TYPE_MASK = np.uint32((1 << 30) - 1)
 
 Values = NDArray[Any]
-Numbers = Mapping[str, int]  # tokens, types, keys, ... of a shard or lexicon
+Numbers = Mapping[str, int]  # tokens, types, keys, ... of a segment or lexicon
 Rule = Callable[[Values, Numbers], str]  # what is wrong with the values, or an empty string
 
 
 def below(number: str, mask: np.uint32 | None = None) -> Rule:
-    """All values, under the mask, are less than a number of the shard."""
+    """All values, under the mask, are less than a number of the segment."""
 
     def rule(values: Values, numbers: Numbers) -> str:
         name, _, more = number.partition("+")
@@ -69,7 +69,7 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
 
 
 def ascending(last: str, *, exact: bool) -> Rule:
-    """Values never fall, begin at 0 or later, and end at a number of the shard (or, if not `exact`, not beyond)."""
+    """Values never fall, begin at 0 or later, and end at a number of the segment (or, if not `exact`, not beyond)."""
 
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[last]
@@ -90,7 +90,7 @@ def ascending(last: str, *, exact: bool) -> Rule:
 
 
 def counts(total: str) -> Rule:
-    """Positive numbers that add up to a number of the shard, or to less."""
+    """Positive numbers that add up to a number of the segment, or to less."""
 
     def rule(values: Values, numbers: Numbers) -> str:
         summed = 0

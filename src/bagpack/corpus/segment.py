@@ -1,6 +1,6 @@
-"""One shard of a store, opened for reading: token ids, postings, its own lexicon and documents.
+"""One segment of a store, opened for reading: token ids, postings, its own lexicon and documents.
 
-docs/formats.md describes every file byte by byte; `build/shard_writer.py` writes them.
+docs/formats.md describes every file byte by byte; `build/segment_writer.py` writes them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FormCounts = dict[tuple[str, str], int]  # of a form and its key
 
 
 class Shard:
-    """A shard opened for reading; arrays are memory-mapped when first used."""
+    """A segment opened for reading; arrays are memory-mapped when first used."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -46,12 +46,12 @@ class Shard:
 
     @property
     def declared(self) -> dict[str, format.Array]:
-        """The files that the shard has, by what shard.json says."""
+        """The files that the segment has, by what segment.json says."""
         return format.required(format.SHARD, self.facts["checksums"])
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What shard.json says."""
+        """What segment.json says."""
         return read_facts(self.directory)
 
     @property
@@ -89,7 +89,7 @@ class Shard:
 
     @cached_property
     def keys(self) -> Strings:
-        """The shard's keys, sorted."""
+        """The segment's keys, sorted."""
         return Strings(self._map("keys.blob"), self._map("keys.offsets"))
 
     @cached_property
@@ -125,7 +125,7 @@ class Shard:
 
     @cached_property
     def own_documents(self) -> I64:
-        """Numbers of the documents that begin here: the first may be the rest of one that began in another shard."""
+        """Numbers of the documents that begin here: the first may be the rest of one that began in another segment."""
         return np.arange(len(self.documents) - int(self.facts["documents"]), len(self.documents))
 
     @cached_property
@@ -185,7 +185,7 @@ class Shard:
 
 
 def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:
-    """Of each form, how often it occurs under each of its keys in several shards."""
+    """Of each form, how often it occurs under each of its keys in several segments."""
     sums: dict[str, Counter[str]] = {}
     for own in found:
         for (form, key), count in own.items():

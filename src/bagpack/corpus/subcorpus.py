@@ -62,7 +62,7 @@ def selected_tokens(shard: Shard) -> NDArray[np.bool_]:
 
 
 class ShardPart(Shard):
-    """A shard of which only the documents count that a condition selects. Positions are those of the shard."""
+    """A segment of which only the documents count that a condition selects. Positions are those of the segment."""
 
     def __init__(self, directory: Path, condition: str, options: TextOptions) -> None:
         super().__init__(directory)
@@ -71,7 +71,7 @@ class ShardPart(Shard):
 
     @cached_property
     def selected(self) -> NDArray[np.bool_]:
-        """Which documents of the shard count."""
+        """Which documents of the segment count."""
         mask: NDArray[np.bool_] = Where(self.condition).documents(self)
         return mask
 
@@ -82,7 +82,7 @@ class ShardPart(Shard):
 
     @cached_property
     def own_documents(self) -> I64:
-        """Numbers of the selected documents that begin in this shard."""
+        """Numbers of the selected documents that begin in this segment."""
         own = super().own_documents
         return own[self.selected[own]]
 
@@ -206,7 +206,7 @@ class Subcorpus(Corpus):
 
     @property
     def shards(self) -> Shards:
-        """The shards with selected tokens, in corpus order."""
+        """The segments with selected tokens, in corpus order."""
         return self._shards
 
     @property

@@ -185,7 +185,7 @@ class Where:
         return ""
 
     def documents(self, shard: Shard) -> Mask:
-        """Which documents of a shard it selects."""
+        """Which documents of a segment it selects."""
         return _mask(self.condition, shard, shard.attributes)
 
 

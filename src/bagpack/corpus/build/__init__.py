@@ -1,1 +1,1 @@
-"""Building a store: plan, workers, shards, working directory."""
+"""Building a store: plan, workers, segments, lexicon, commit."""

@@ -1,4 +1,4 @@
-"""Writing the corpus-wide lexicon: every key with its count, and the form → key table, merged from the shards' own.
+"""Writing the corpus-wide lexicon: every key with its count, and the form → key table, merged from the segments' own.
 
 Memory is bounded while merging: lists of more than SMALL bytes are kept in unnamed temporary files next to the lexicon,
 whose pages the system can write out, and no string becomes a Python object.
@@ -123,7 +123,7 @@ def _counted_forms(shard: Shard) -> Counted:
 
 
 def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
-    """Merge the shards' lexicons into `directory`; returns the checksums."""
+    """Merge the segments' lexicons into `directory`; returns the checksums."""
     paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
     with disk_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,7 @@ class DocumentStart(NamedTuple):
     """A document begins before this paragraph or token of its batch.
 
     A file's own name is provisional: it gives way to a document that the reader finds at the same place. A document
-    that began in an earlier slice or shard is continued.
+    that began in an earlier slice or segment is continued.
     """
 
     position: int

@@ -100,7 +100,7 @@ class FormsThemselves:
 _INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
 
 
-# The shards of a corpus share most of their forms. About 70 MB for this number, and the first seen are the frequent.
+# The segments of a corpus share most of their forms. About 70 MB for this number, and the first seen are the frequent.
 _REMEMBERED = 400_000
 
 
