@@ -245,10 +245,6 @@ class Subcorpus(Corpus):
         """The attributes that selected documents have, sorted."""
         return list(self.attributes)
 
-    def overlaps(self, other: Subcorpus) -> bool:
-        """Whether both select a document of the same store."""
-        return any((a & b).any() for a, b in zip(self._selected, other._selected, strict=True))
-
     @cached_property
     def content_hash(self) -> str:
         """Depends on the store and on which documents are selected, not on how the condition is written."""
