@@ -84,13 +84,6 @@ def test_no_control_character_is_in_a_word(name, tmp_path, write):
     assert sorted(map(bytes.decode, corpus.lexicon.keys)) == sorted(set(expected))
 
 
-def test_no_control_character_is_in_a_name_or_an_attribute(tmp_path, write):
-    record = {"text": "Lions sleep.", "id": "d\0\x1b1", "genre": "fic\0tion"}
-    corpus = index_corpus([str(write("a.jsonl", json.dumps(record)))], tmp_path / "s", jobs=1).corpus
-    assert list(corpus.shards[0].documents) == [b"d 1"]
-    assert corpus.attributes == {"genre": {"fic tion": 1}}
-
-
 def test_attributes_cost_what_documents_have_of_them(tmp_path, write):
     lines = "".join(json.dumps({"text": "Lions sleep.", f"key{n % 900}": n}) + "\n" for n in range(8000))
     corpus = build(write("a.jsonl", lines), tmp_path / "s")

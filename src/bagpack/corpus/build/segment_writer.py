@@ -20,7 +20,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, fold_all
 from bagpack.corpus.strings import Strings
-from bagpack.corpus.text.casefold import clean_name, clean_word, compose, fold_case, folding
+from bagpack.corpus.text.casefold import clean_word, compose, fold_case, folding
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.lemmas import FormAnnotator, get_annotator
 from bagpack.corpus.text.tags import UNIVERSAL, tagset
@@ -60,8 +60,7 @@ class SegmentWriter:
     def add(self, batch: Batch) -> None:
         """Append the tokens of a batch, and open its documents."""
         for document in batch.documents:
-            at, name = self.count + document.position, clean_name(document.name)
-            self._open(document._replace(position=at, name=name), batch)
+            self._open(document._replace(position=self.count + document.position), batch)
         size = batch.flags.size
         if not size:
             return

@@ -14,7 +14,6 @@ from typing import Any
 
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.segment import Attributes
-from bagpack.corpus.text.casefold import clean_name
 from bagpack.errors import InputError
 from bagpack.numbers import many
 
@@ -40,7 +39,7 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.15g}" if math.isfinite(value) else ""
-    return " ".join(clean_name(encodable(str(value))).split())
+    return " ".join(encodable(str(value)).split())
 
 
 def encodable(text: str) -> str:

@@ -27,11 +27,6 @@ def clean_word(word: str) -> str:
     return CONTROLS.sub(" ", word).strip() or "\N{REPLACEMENT CHARACTER}"
 
 
-def clean_name(name: str) -> str:
-    """The id of a document, or a value of an attribute, without control characters."""
-    return name if name.isprintable() else re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", name).strip()
-
-
 def compose(text: str) -> str:
     """Letters with marks as single characters where there are such (NFC): ü is one word with u and a combining ¨.
 
