@@ -1,18 +1,21 @@
-"""Make docs/assets/explanation.png, the README's picture: the page that `bagpack explain --html` writes, in a browser.
+"""Make the pictures of docs/assets in a browser.
 
     make demo && python scripts/make_picture.py
 
-No lines are shown: the corpus's sentences are not ours to hand on.
+explanation.png is the page of `bagpack explain --html` for the demo's model, without lines: the corpus's sentences are
+not ours to hand on. explorer.png is a page of `bagpack serve` over docs/examples/texts, which are.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from ensure_test_tools import on_path
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from bagpack.explain import explain_pair
 from bagpack.learn import load_model
@@ -22,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "assets" / "explanation.png"
 PAIR = ("surgeon", "hospital")
 WIDTH = 780
+PORT = "8769"
 
 
 def main(demo: Path) -> None:
@@ -40,5 +44,35 @@ def main(demo: Path) -> None:
         browser.close()
 
 
+def explorer() -> None:
+    """Photograph the page of a pair, over the documentation's own texts."""
+    examples = ROOT / "docs" / "examples"
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        store, model = f"{place}/my.bp", f"{place}/my.model"
+        run = [sys.executable, "-m", "bagpack"]
+        subprocess.run([*run, "index", examples / "texts", "--out", store, "--quiet"], check=True)
+        relations = examples / "relations.tsv"
+        subprocess.run(
+            [*run, "train", store, relations, "--out", model, "--no-scores", "--quiet"], check=True
+        )
+        server = subprocess.Popen([*run, "serve", store, "--model", model, "--port", PORT])
+        try:
+            browser = playwright.chromium.launch(executable_path=on_path(), args=["--no-sandbox"])
+            page = browser.new_page(
+                viewport={"width": 1200, "height": 760}, base_url=f"http://localhost:{PORT}"
+            )
+            while True:
+                try:
+                    page.goto("/pair/leaf/tree")
+                    break
+                except Error:  # not up yet
+                    time.sleep(0.2)
+            page.screenshot(path=str(OUT.with_name("explorer.png")))
+            browser.close()
+        finally:
+            server.terminate()
+
+
 if __name__ == "__main__":
+    explorer()
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "demo")

@@ -19,8 +19,8 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bagpack.errors import BagpackError
@@ -60,13 +60,51 @@ ENWIK8 = DemoCorpus(
     licence="the text is by Wikipedia's authors, under the GNU Free Documentation License (and now CC BY-SA)",
 )
 
+# The same file is in other archives, for an index that lacks the first.
+ARCHIVES = (
+    ENWIK8,
+    replace(
+        ENWIK8, package="infini-transformer-pytorch", archive="infini_transformer_pytorch-0.2.1.tar.gz",
+        sha256="ba31c50080255fbe6e724b399567d8c0a79b2956bf1573558e7075bdf00cc87a",
+        member="infini_transformer_pytorch-0.2.1/data/enwik8.gz",
+    ),
+    replace(
+        ENWIK8, package="native-sparse-attention-pytorch", version="0.2.3",
+        archive="native_sparse_attention_pytorch-0.2.3.tar.gz",
+        sha256="7b9481bb52ee565d5098868c7345285e88342248915ff8e3e62f7fe945be2da0",
+        member="native_sparse_attention_pytorch-0.2.3/data/enwik8.gz",
+    ),
+)  # fmt: skip
+
+
+def fetch_any(archives: Sequence[DemoCorpus], say: Say) -> tuple[DemoCorpus, Path]:
+    """The first archive that is in the cache or can be downloaded."""
+    for corpus in archives:
+        if (kept := _kept(corpus)) is not None:
+            return corpus, kept
+    for corpus in archives[:-1]:
+        try:
+            return corpus, fetch(corpus, say)
+        except BagpackError as error:
+            say(str(error).partition(";")[0])
+    return archives[-1], fetch(archives[-1], say)
+
+
+def _kept(corpus: DemoCorpus) -> Path | None:
+    kept = _place() / corpus.archive
+    return kept if kept.exists() and _sha256(kept) == corpus.sha256 else None
+
+
+def _place() -> Path:
+    return cache_directory() or Path(tempfile.gettempdir()) / "bagpack"
+
 
 def fetch(corpus: DemoCorpus, say: Say) -> Path:
     """The archive, from the cache or downloaded; its checksum is right."""
-    place = cache_directory() or Path(tempfile.gettempdir()) / "bagpack"
+    if (found := _kept(corpus)) is not None:
+        return found
+    place = _place()
     kept = place / corpus.archive
-    if kept.exists() and _sha256(kept) == corpus.sha256:
-        return kept
     say(f"downloading the source archive of the package {corpus.requirement} (36 MB, once) ...")
     with disk_errors(kept):
         place.mkdir(parents=True, exist_ok=True)

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, contextmanager
 import httpx
 import pytest
 
-from bagpack.app import create_app
+from bagpack.app import create_app, open_library
 from bagpack.corpus.build.index import index_corpus
-from tests.conftest import LIMIT, bagpack_command
+from tests.conftest import LIMIT, bagpack_command, run_apart
 from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
@@ -51,9 +51,10 @@ def free_port():
 
 
 @asynccontextmanager
-async def in_process(library):
-    """A client of the application in this process; its workers are forked when the first page needs one."""
-    app = create_app(library)
+async def in_process(store, model=None, **options):
+    """A client of the application in this process; its workers are started when the first page needs one."""
+    opening = str(store), None if model is None else str(model)
+    app = create_app(open_library(*opening), opening, **options)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     try:
         async with httpx.AsyncClient(
@@ -61,7 +62,17 @@ async def in_process(library):
         ) as client:
             yield client
     finally:
-        app.state.workers.close()
+        app.state.pool.close()
+
+
+def ask(path, store, model=None):
+    """The answer to one request, in this process."""
+
+    async def asking():
+        async with in_process(store, model) as client:
+            return await client.get(path)
+
+    return run_apart(asking())
 
 
 def is_answered(port):
@@ -78,14 +89,11 @@ def is_answered(port):
 
 WITH_LIMITS = """
 import sys
-from bagpack.app.limits import Limits
-from bagpack.app.queries import warm_up
-from bagpack.app.server import serve
-from bagpack.app.state import open_library
+from bagpack.app import open_library, serve
+from bagpack.app.pool import Limits
 limits, port, *paths = eval(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
-library = open_library(*paths, limits=Limits(**limits))
-warm_up(library)
-serve(library, "127.0.0.1", port)
+opening = (paths[0], paths[1] if paths[1:] else None)
+serve(open_library(*opening), opening, "127.0.0.1", port, limits=Limits(**limits))
 """
 
 

@@ -2,16 +2,17 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import httpx
 import pytest
 
-from bagpack.app.routers.distribution import columns
-from bagpack.app.state import open_library
+from bagpack.app import open_library
+from bagpack.app.pages import DistributionPage
+from bagpack.contexts.concordance import ValueCount
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
-from tests.app.conftest import in_process, running
-from tests.conftest import run_apart
+from tests.app.conftest import ask, running
 
 
 @pytest.mark.parametrize(("words", "by"), [(("the",), "genre"), (("kinda01", "kindb01"), "year:20")])
@@ -73,25 +74,25 @@ def test_a_store_without_attributes_does_not_offer_it(tmp_path):
     (tmp_path / "t.txt").write_text("The cat sees the dog.\n" * 20)
     index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
 
-    async def scene():
-        async with in_process(open_library(str(tmp_path / "t.bp"))) as client:
-            assert "/distribution" not in (await client.get("/pair/cat/dog")).text
-            answer = await client.get("/distribution?w1=cat")
-            assert answer.status_code == 404 and "no attributes" in answer.text
+    assert "/distribution" not in ask("/pair/cat/dog", tmp_path / "t.bp").text
+    answer = ask("/distribution?w1=cat", tmp_path / "t.bp")
+    assert answer.status_code == 404 and "no attributes" in answer.text
 
-    run_apart(scene())
+
+def chart_of(rows):
+    return DistributionPage(["the"], [], "year", "year", ["year"], 1, rows).columns()
 
 
 def test_columns_are_placed_by_number():
-    rows = [{"value": value, "per_million": height, "low": height - 1, "high": height + 1, "count": 1}
-            for value, height in (("1900", 2.0), ("1910", 4.0), ("1940", 1.0), ("other", 9.0), ("", 3.0))]  # fmt: skip
-    chart = columns({"rows": rows})
+    rows = [ValueCount(value, 1, 100, height, height - 1, height + 1) for value, height in
+            (("1900", 2.0), ("1910", 4.0), ("1940", 1.0), ("other", 9.0), ("", 3.0))]  # fmt: skip
+    chart = chart_of(rows)
     assert [(c["x"], c["per_million"], c["low"], c["high"]) for c in chart["columns"]] == [
         (0, 60, 80, 40), (20, 20, 40, 0), (80, 80, 100, 60)
     ]  # fmt: skip
-    assert chart["width"] == 20 and chart["highest"]["value"] == "1910"
-    assert columns({"rows": rows[3:]}) is None
-    assert columns({"rows": [{**row, "count": 0} for row in rows]}) is None
+    assert chart["width"] == 20 and chart["highest"].value == "1910"
+    assert chart_of(rows[3:]) is None
+    assert chart_of([replace(row, count=0) for row in rows]) is None
 
 
 def test_the_page_in_a_browser(visit):

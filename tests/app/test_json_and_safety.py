@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import signal
 import socket
 import subprocess
@@ -11,11 +10,9 @@ import httpx
 import pytest
 from starlette.formparsers import MultiPartParser
 
-from bagpack.app import queries
-from bagpack.app.limits import Limits
-from bagpack.app.middleware import host_and_port, own_names, same_origin
-from bagpack.app.server import create_app
-from bagpack.app.state import open_library
+from bagpack.app import create_app, open_library, pages
+from bagpack.app.pool import Limits
+from bagpack.app.security import host_and_port, own_names, same_origin
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
@@ -23,7 +20,7 @@ from bagpack.evaluate import CountOptions, TrainOptions, train_file
 from bagpack.explain import explain_pair, sketch_pair
 from bagpack.learn import load_model
 from bagpack.sources import open_source
-from tests.app.conftest import free_port, in_process
+from tests.app.conftest import ask, free_port, in_process
 from tests.conftest import bagpack_command, run_apart
 
 
@@ -45,14 +42,14 @@ def test_the_explanation_is_that_of_the_command(world):
     own = explain_pair(
         library.model, library.source, "kinda01", "kindb01", against="tool", top=8, lines=0, in_full=False
     )
-    assert json.loads(json.dumps(found)) == json.loads(json.dumps(own.to_dict()))
+    assert found.to_dict() == own.to_dict()
 
 
 def test_words_pairs_and_lines_have_the_windows_of_the_model(world):
     library = open_library(str(world / "c.bp"), str(world / "m.model"))
     library.settings = CountSettings(Windows.parse("3/1-2-1"))
-    found = queries.word(library, "the"), queries.pair(library, "the", "a")
-    assert {page["sketch"]["windows"] for page in found} == {"3/1-2-1"}
+    found = pages.word(library, "the"), pages.pair(library, "the", "a")
+    assert {page.sketch.windows for page in found} == {"3/1-2-1"}
     assert library.browser(["the", "a"]).windows == library.settings.windows
 
 
@@ -60,10 +57,9 @@ def test_pages_of_a_model_with_every_kind_of_feature(world, tmp_path):
     place = str(tmp_path / "all.model")
     options = TrainOptions(scores=False, counting=CountOptions(40))
     train_file(str(world / "c.bp"), str(world / "train.tsv"), place, options)
-    library = open_library(str(world / "c.bp"), place)
 
     async def scene():
-        async with in_process(library) as client:
+        async with in_process(world / "c.bp", place) as client:
             pair = await client.get("/pair/kinda01/kindb01.json")
             model = await client.get("/model.json?top=200")
             pages = [await client.get(path) for path in ("/pair/kinda01/kindb01", "/model")]
@@ -192,20 +188,15 @@ def test_a_csv_holds_no_formula(tmp_path):
     index_corpus(
         [str(source)], tmp_path / "c.bp", TextOptions(format="vertical", columns="word", level="form")
     )
-    library = open_library(str(tmp_path / "c.bp"))
-
-    async def download():
-        async with in_process(library) as client:
-            return (await client.get("/concordance/lines.csv?w1=the")).content.decode("utf-8-sig")
-
-    (row,) = csv.DictReader(io.StringIO(run_apart(download())))
+    found = ask("/concordance/lines.csv?w1=the", tmp_path / "c.bp").content.decode("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(found))
     cells = [cell for cell in row.values() if cell]
     assert any("=1+1" in cell for cell in cells)
     assert not any(cell[:1] in "=+-@\t\r" and len(cell) > 1 for cell in cells)
 
 
 def test_an_unexpected_error_is_not_shown_to_visitors(world):
-    app = create_app(open_library(str(world / "c.bp")))
+    app = create_app(open_library(str(world / "c.bp")), (str(world / "c.bp"),))
 
     @app.get("/broken.json")
     async def broken():
@@ -225,15 +216,15 @@ def test_an_unexpected_error_is_not_shown_to_visitors(world):
 
 def test_pairs_of_frequent_words_have_a_lane_of_their_own(world, monkeypatch):
     library = open_library(str(world / "c.bp"))
-    monkeypatch.setattr("bagpack.app.state.SLOW_COUNT", 50)  # in this small corpus
+    monkeypatch.setattr("bagpack.app.library.SLOW_COUNT", 50)  # in this small corpus
     assert library.is_slow("the", "a")
     assert not library.is_slow("the") and not library.is_slow("the", "kinda01")
 
 
 def test_bound_to_every_address_it_answers_to_the_one_that_was_reached(world):
-    app = create_app(open_library(str(world / "c.bp")), host="0.0.0.0")
+    app = create_app(open_library(str(world / "c.bp")), (str(world / "c.bp"),), host="0.0.0.0")
 
-    async def ask(host, server):
+    async def ask_for(host, server):
         sent = []
 
         async def send(message):
@@ -249,16 +240,20 @@ def test_bound_to_every_address_it_answers_to_the_one_that_was_reached(world):
         await app(scope, receive, send)
         return sent[0]["status"]
 
-    assert run_apart(ask(b"192.0.2.7:8765", ("192.0.2.7", 8765))) == 200
-    assert run_apart(ask(b"192.0.2.8:8765", ("192.0.2.7", 8765))) == 400
+    async def both():
+        try:
+            return [
+                await ask_for(host, ("192.0.2.7", 8765)) for host in (b"192.0.2.7:8765", b"192.0.2.8:8765")
+            ]
+        finally:
+            app.state.pool.close()
+
+    assert run_apart(both()) == [200, 400]
 
 
 def test_without_a_model_pages_say_how_to_load_one(world):
-    library = open_library(str(world / "c.bp"))
-    queries.warm_up(library)
-
     async def scene():
-        async with in_process(library) as client:
+        async with in_process(world / "c.bp") as client:
             return {
                 path: await client.get(path)
                 for path in ("/", "/model", "/model.json", "/pair/kinda01/kindb01")

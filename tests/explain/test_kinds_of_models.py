@@ -9,6 +9,8 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.evaluate import CountOptions, TrainOptions, train_file
 from bagpack.explain import explain_pair
 from bagpack.sources import open_source
+from tests.app.conftest import in_process
+from tests.conftest import run_apart
 from tests.evaluate.conftest import made_up_pairs, made_up_text
 from tests.explain.explain_oracle import contributions
 
@@ -67,3 +69,16 @@ def test_a_model_of_an_estimator_explains_itself(folder):
     found = explain_pair(classifier.model_, open_source(folder / "c.bp"), *pairs[0])
     scores = dict(zip(classifier.classes_, classifier.decision_function(pairs[:1])[0], strict=True))
     assert found.answer == label and found[label].value == pytest.approx(scores[label], abs=1e-9)
+
+
+def test_pages_of_every_kind(trained, folder):
+    name, _, _ = trained
+    paths = ["/", "/model", "/model.json", "/pair/kinda03/kindb03"]
+    if name == "modern":  # products of v1 and v2 are features too, and open the lines of both words
+        paths.append("/lines.json?w1=kinda03&w2=kindb03&feature=v1·v2:pre:a")
+
+    async def scene():
+        async with in_process(folder / "c.bp", folder / f"{name}.model") as client:
+            return [(await client.get(path)).status_code for path in paths]
+
+    assert run_apart(scene()) == [200] * len(paths)

@@ -41,12 +41,11 @@ def test_a_pair_is_sketched_alike(sources, pair):
 
 
 def test_the_explorer_over_snippets(sources):
-    from bagpack.app.queries import warm_up
-    from bagpack.app.state import open_library
+    from bagpack.app import open_library
+    from bagpack.app.pages import warm_up
     from tests.app.conftest import in_process
 
-    library = open_library(str(sources[1].path))
-    warm_up(library)
+    warm_up(open_library(str(sources[1].path)))
     paths = [
         "/",
         "/word/cat",
@@ -57,7 +56,7 @@ def test_the_explorer_over_snippets(sources):
     ]
 
     async def scene():
-        async with in_process(library) as client:
+        async with in_process(sources[1].path) as client:
             return [await client.get(path) for path in paths]
 
     answers = run_apart(scene())

@@ -19,46 +19,46 @@ def teaching(source):
 
 
 def test_the_first_ranking_is_that_of_find(teaching, source):
-    ranking = teaching.rank(EXAMPLES)
+    ranking = teaching.rank()
     found = find_pairs(source, EXAMPLES, top=100, sentences=False)
     assert list(ranking.pairs[:100]) == [(row.w1, row.w2) for row in found]
     assert ranking.examples == (len(GIVEN), 0) and not ranking.kept
     assert not {frozenset(pair) for pair in ranking.pairs} & {frozenset(pair) for pair in GIVEN}
 
 
-def test_the_best_are_asked_about_and_every_fifth_is_uncertain(teaching):
-    ranking = teaching.rank(EXAMPLES)
-    asked = ranking.questions(UNCERTAIN)
-    assert asked[:-1] == list(range(UNCERTAIN - 1))
-    others = np.setdiff1d(np.arange(len(ranking.pairs)), asked[:-1])
-    assert abs(ranking.score[asked[-1]]) == np.abs(ranking.score[others]).min()
+def test_the_best_are_asked_about_and_after_answers_every_tenth_is_uncertain(teaching):
+    ranking = teaching.rank()
+    assert ranking.questions(20) == [(k, False) for k in range(20)]
     first = ranking.pairs[0]
-    assert ranking.questions(asked=[first[::-1]]) == [1]
-    assert len(ranking.questions(10**6)) == len(ranking.pairs)
+    asked = ranking.questions(20, [first[::-1]])
+    assert [unsure for _, unsure in asked] == [k % UNCERTAIN == UNCERTAIN - 1 for k in range(20)]
+    best = [k for k, unsure in asked if not unsure]
+    assert best == list(range(1, 19))
+    others = np.arange(21, 81)
+    assert abs(ranking.score[asked[9][0]]) == np.abs(ranking.score[others]).min()
+    assert len({k for k, _ in ranking.questions(10**6, [first])}) == len(ranking.pairs) - 1
 
 
 def test_answers_change_the_ranking(teaching):
     """A rejected pair is gone, and its score falls more than most; nothing is drawn again."""
-    before = teaching.rank(EXAMPLES)
+    before = teaching.rank()
     wrong = next(pair for pair in before.pairs if not is_held_out(pair))
-    after = teaching.rank(Examples("part", EXAMPLES.positives, (wrong,)), [(wrong, False)])
+    after = teaching.rank({wrong: False})
     assert after.examples == (len(GIVEN), 1) and wrong not in after.pairs
     assert set(teaching.trained.drawn) <= set(teaching.first.drawn)
     assert list(before.pairs[:20]) != list(after.pairs[:20])
 
 
 def test_a_fifth_of_the_answers_is_not_trained_on(teaching):
-    answers = [(pair, True) for pair in HELD_OUT]
-    examples = Examples("part", (*EXAMPLES.positives, *HELD_OUT))
-    ranking = teaching.rank(examples, answers)
+    ranking = teaching.rank(dict.fromkeys(HELD_OUT, True))
     aside = sum(map(is_held_out, HELD_OUT))
     assert 0 < aside < len(HELD_OUT) / 2
-    assert ranking.examples == (len(examples.positives) - aside, 0)
+    assert ranking.examples == (len(GIVEN) + len(HELD_OUT) - aside, 0)
 
 
 def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     """Right answers are held out, wrong ones are trained on: the model before them stays."""
-    pairs = list(teaching.rank(EXAMPLES).pairs)
+    pairs = list(teaching.rank().pairs)
     first = teaching.trained
     relation = set(HELD_OUT)
     aside = [(pair, pair in relation) for pair in pairs if is_held_out(pair)]
@@ -66,18 +66,13 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     assert len(yes) + len(no) >= LEAST and yes and no
     lies = [(pair, pair not in relation) for pair in pairs[:60] if not is_held_out(pair)]
     answers = [*[(pair, True) for pair in yes], *[(pair, False) for pair in no], *lies]
-    examples = Examples(
-        "part",
-        (*EXAMPLES.positives, *(pair for pair, right in answers if right)),
-        tuple(pair for pair, right in answers if not right),
-    )
-    after = teaching.rank(examples, answers)
+    after = teaching.rank(dict(answers))
     assert after.kept and after.held_out < after.before
     assert teaching.trained is first
 
 
 def test_lines_have_both_words(teaching):
-    pairs = teaching.rank(EXAMPLES).pairs[:3]
+    pairs = teaching.rank().pairs[:3]
     for (w1, w2), lines in zip(pairs, teaching.lines(pairs), strict=True):
         assert 1 <= len(lines) <= 3
         assert all(w1 in line.text and w2 in line.text for line in lines)
@@ -86,3 +81,14 @@ def test_lines_have_both_words(teaching):
 def test_nothing_to_ask(source):
     with pytest.raises(InputError, match="no candidates"):
         Teaching.start(source, EXAMPLES, FindOptions(min_together=10_000))
+
+
+def test_the_reasons_add_up_and_name_the_examples(teaching):
+    pair = teaching.rank().pairs[0]
+    why = teaching.explain(pair).decisions[0]
+    assert why.base + sum(part.value for part in why.parts) == pytest.approx(why.value, abs=1e-6)
+    scored = teaching._last[1]
+    at = list(scored.counts.pairs).index(pair)
+    assert why.value == pytest.approx(scored.score[at], abs=1e-6)
+    named = {like.name for part in why.parts for like in part.alike}
+    assert named & {f"{a} – {b}" for a, b in GIVEN}

@@ -7,16 +7,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from bagpack.errors import UsageError
 from bagpack.numbers import metric_label, show_interval, show_score
 from bagpack.report.html import make_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from bagpack.explain.explanation import Explanation
+
 ASSETS = {
     "report.css": ("bagpack.report", "templates/style.css", "text/css; charset=utf-8"),
     "app.css": ("bagpack.app", "static/app.css", "text/css; charset=utf-8"),
     "app.js": ("bagpack.app", "static/app.js", "text/javascript; charset=utf-8"),
+    "find.js": ("bagpack.app", "static/find.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("bagpack.app", "static/icon.svg", "image/svg+xml"),
 }
 
@@ -63,6 +67,13 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def largest(explanation: Explanation) -> float:
+    """The most that a reason adds to any decision: the length of a whole bar. It is never 0."""
+    decisions = [*explanation.decisions, *filter(None, [explanation.contrast])]
+    values = [abs(reason.value) for own in decisions for reason in (*own.reasons, *own.contexts)]
+    return max(values, default=1.0) or 1.0
+
+
 @cache
 def environment() -> Environment:
     """The templates."""
@@ -73,7 +84,7 @@ def environment() -> Environment:
     made.globals |= {
         "word_url": word_url, "pair_url": pair_url, "lines_url": lines_url, "with_query": with_query,
         "score": show_score, "interval": show_interval, "metric_name": metric_label,
-        "version": __version__,
+        "largest": largest, "version": __version__,
     }  # fmt: skip
     return made
 
@@ -87,3 +98,27 @@ def compile_all() -> None:
 def render(template: str, **values: Any) -> str:
     """A page, or a part of one."""
     return environment().get_template(template).render(**values)
+
+
+def table_file(rows: list[list[Any]], kind: str, label: str) -> bytes:
+    """A table of pairs as the content of a file: TSV, XLSX, or SKOS Turtle of the pairs that were confirmed.
+
+    Without any answer, the pairs that were found are taken as they are.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from bagpack.find.export import write_turtle
+    from bagpack.sheets import write_table
+
+    if kind not in ("tsv", "xlsx", "ttl"):
+        raise UsageError(f"{kind!r} is not a kind of file; choose tsv, xlsx or ttl")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"pairs.{kind}")
+        if kind == "ttl":
+            answers = {row[-1] for row in rows[1:]}
+            kept = {"example", "yes"} if answers & {"yes", "no"} else {"example", ""}
+            write_turtle(path, [{"w1": row[1], "w2": row[2]} for row in rows[1:] if row[-1] in kept], label)
+        else:
+            write_table(path, rows)
+        return path.read_bytes()

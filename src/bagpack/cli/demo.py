@@ -22,9 +22,18 @@ def demo(
     directory: Annotated[Path, opt.value("DIRECTORY", "Directory for all files.", "--dir")] = Path("demo"),
 ) -> None:
     """Run every step on a small real corpus, from index to report."""
+    from bagpack.errors import BagpackError
+
     store, matrix = directory / "enwik8.bp", directory / "relations.bpm"
     model, report = directory / "relations.model", directory / "relations.html"
-    _corpus(directory, store)
+    try:
+        _corpus(directory, store)
+    except BagpackError as error:
+        if not (examples := _checkout() / "docs" / "examples").is_dir():
+            raise
+        _say(f"\n{error}", "yellow")
+        _without_network(directory, examples)
+        return
     run("contexts", store, *MEETING, "--limit", 4)
     _count(store, matrix)
     _train(matrix, model, report)
@@ -34,15 +43,46 @@ def demo(
     run("find", store, _relations(), "--label", FOUND, "--top", 20)
     _say(f"\nThe report is {report}: open it in a browser.", "bold")
     _say(f"All files are in {directory}/, which you can delete. Try next:")
-    for line in (
-        ("find", store, _relations(), "--label", FOUND, "--w2", "ship"),
+    _next(
+        ("teach", store, _examples(directory)),
         ("explain", model, *NEXT),
-        ("contexts", store, "volcano", "island"),
-        ("evaluate", matrix, _relations(), "--preset", "paper"),
-        ("serve", store, "--model", model),
         ("index", "YOUR-TEXTS", "--out", "my.bp"),
-    ):
+    )
+
+
+def _without_network(directory: Path, examples: Path) -> None:
+    """The same steps on the few sentences that the documentation uses."""
+    store, model, relations = directory / "small.bp", directory / "small.model", examples / "relations.tsv"
+    _say("Here are the same steps on the documentation's small texts; a real corpus gives better answers.")
+    again = ["--overwrite"] if store.exists() else []
+    run("index", examples / "texts", "--out", store, *again)
+    run("contexts", store, "leaf", "tree")
+    run(
+        "train", store, relations, "--out", model, "--no-scores", *(["--overwrite"] if model.exists() else [])
+    )
+    run("explain", model, "leaf", "tree", "--label", "part", "--top", 2, "--lines", 1)
+    run("find", store, examples / "parts.tsv", "--top", 10)
+    _say(f"\nAll files are in {directory}/, which you can delete. Try next:")
+    _next(("explain", model, "hammer", "nail"), ("serve", store, "--model", model), ("demo",))
+
+
+def _next(*commands: tuple[object, ...]) -> None:
+    for line in commands:
         _show_command(line, "  ")
+
+
+def _examples(directory: Path) -> Path:
+    """The examples of the relation that is found, in a file of their own: answers are saved next to it."""
+    from bagpack.find.examples import read_examples
+
+    path = directory / f"{FOUND}.tsv"
+    rows = [f"{w1}\t{w2}\t{FOUND}\n" for w1, w2 in read_examples(_relations(), FOUND).positives]
+    path.write_text("w1\tw2\tlabel\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+def _checkout() -> Path:
+    return Path(__file__).resolve().parents[3]
 
 
 def run(*args: object) -> None:
@@ -78,14 +118,14 @@ def _relations() -> Path:
 def _corpus(directory: Path, store: Path) -> None:
     from bagpack.corpus.corpus import Corpus
     from bagpack.corpus.format import is_unfinished, read_manifest
-    from bagpack.demo import ENWIK8, fetch, unpack
+    from bagpack.demo import ARCHIVES, fetch_any, unpack
     from bagpack.errors import StoreError
 
-    _say(f"The corpus: {ENWIK8.what}.\nIts licence: {ENWIK8.licence}.")
+    _say(f"The corpus: {ARCHIVES[0].what}.\nIts licence: {ARCHIVES[0].licence}.")
     try:
         read_manifest(store)
     except StoreError:
-        dump = unpack(ENWIK8, fetch(ENWIK8, _say), directory / "enwik8.xml")
+        dump = unpack(*fetch_any(ARCHIVES, _say), directory / "enwik8.xml")
         run("index", dump, "--out", store, *(["--resume"] if is_unfinished(store) else []))
     else:
         corpus = Corpus.open(store)

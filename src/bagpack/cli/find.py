@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import getpass
-import sys
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bagpack import console
-from bagpack.cli.look import import_server, show_address
+from bagpack.cli.look import import_server
 from bagpack.cli.options import (
     Among,
     Columns,
@@ -32,6 +32,9 @@ from bagpack.cli.options import (
     selected,
 )
 from bagpack.errors import UsageError
+
+if TYPE_CHECKING:
+    from bagpack.find.examples import Examples
 
 ON_SCREEN, IN_FILES = 20, 500
 Pos = Annotated[
@@ -67,6 +70,9 @@ def find(
         int | None,
         option("--top", metavar="N", help=f"Number of pairs ({ON_SCREEN}, or {IN_FILES} in a file).", min=1),
     ] = None,
+    explain: Annotated[
+        int, option("--explain", metavar="N", help="Add the reasons of the first N pairs.", min=0)
+    ] = 0,
     columns: Columns = "",
     where: Where = None,
     out: Annotated[
@@ -95,14 +101,22 @@ def find(
     if top is None:
         top = ON_SCREEN if out is None and html is None else IN_FILES
     options = FindOptions(
-        label, w1, w2, pos1, pos2, among, read_pairs(known).pairs if known else (), mark_known, top
+        label,
+        w1,
+        w2,
+        pos1,
+        pos2,
+        among,
+        read_pairs(known).pairs if known else (),
+        mark_known,
+        top,
+        explain=explain,
     )
     loaded = load_model(model) if model else None
     source = loaded.open_source(selected(store, where)) if loaded else open_source(selected(store, where))
     with at_work(json):
-        found = find_pairs(
-            source, examples, model=loaded, like=like, columns=parse_columns(columns), options=options
-        )
+        given, notes = _examples(examples, label, columns)
+        found = find_pairs(source, given, model=loaded, like=like, options=options)
     if out is not None:
         if is_turtle(out):
             write_turtle(out, found.to_dicts(), found.label)
@@ -120,20 +134,31 @@ def find(
         for path in (out, html):
             if path is not None:
                 console.print_about(path, console.many(len(found), "pair"))
-        for note in found.notes:
+        for note in (*notes, *found.notes):
             console.print_message(note, "dim")
+
+
+def _examples(path: str | None, label: str | None, columns: str) -> tuple[Examples | None, list[str]]:
+    """The examples of a file together with the answers of `bagpack teach` about them, and a note about these."""
+    from bagpack.find.answers import answers_path, read_answers, with_answers
+    from bagpack.find.examples import read_examples
+
+    if path is None:
+        return None, []
+    examples = read_examples(path, label, parse_columns(columns))
+    answers = answers_path(path)
+    given = {} if path == "-" or answers == Path(os.path.realpath(path)) else read_answers(answers)
+    notes = [f"with {console.many(len(given), 'answer')} of {answers.name}"] if given else []
+    return with_answers(examples, given), notes
 
 
 def teach(
     store: Store,
     examples: Annotated[
         Path,
-        typer.Argument(metavar="EXAMPLES", help="A table with w1, w2 and label; answers are added to it."),
+        typer.Argument(metavar="EXAMPLES", help="A table with w1, w2 and, optionally, label."),
     ],
     label: Label = None,
-    w1: FixedFirst = None,
-    w2: FixedSecond = None,
-    among: Among = None,
     annotator: Annotated[
         str | None,
         option("--annotator", metavar="NAME", help="Your name, saved with each answer (default: user name)."),
@@ -143,47 +168,19 @@ def teach(
     host: Host = "127.0.0.1",
     port: Port = 8765,
 ) -> None:
-    """Teach a relation by answering yes or no in the browser.
+    """Find pairs and mark them as right or wrong in the browser; the list gets better with each answer.
 
-    Each answer is added to EXAMPLES at once, and the model is retrained in the background.
+    Answers are saved next to EXAMPLES, in NAME.answers.tsv, which find and train read too.
     """
+    from bagpack.cli.look import run_server
+
     import_server()
-    from bagpack.app.limits import Limits
-    from bagpack.app.queries import warm_up
-    from bagpack.app.server import bind
-    from bagpack.app.server import serve as answer
-    from bagpack.app.state import Library
-    from bagpack.find.answers import AnswerFile
-    from bagpack.find.ranking import FindOptions
-    from bagpack.find.teaching import Teaching
-    from bagpack.parallel import stop_workers
-    from bagpack.sources import open_source
+    from bagpack.app.session import Session
+    from bagpack.find.answers import Answers
 
-    source = open_source(selected(store, where))
-    bind(host, port).close()  # an error comes before the work
-    file = AnswerFile(examples, label, _user() if annotator is None else annotator, parse_columns(columns))
-    try:
-        options = FindOptions(w1=w1, w2=w2, among=among)
-        with at_work(False):
-            teaching = Teaching.start(source, file.examples, options)
-        stop_workers()  # the explorer forks its own, and must not fork theirs
-        library = Library(source, limits=Limits())
-        library.teaching = teaching
-        warm_up(library)
-        for note in teaching.notes:
-            console.print_message(note, "dim")
-
-        def announce() -> None:
-            what = f"asks about pairs and adds the answers to {examples}"
-            address = show_address(host, port, what, "/teach", f"read the corpus and write to {examples}")
-            if sys.stdout.isatty():
-                import webbrowser
-
-                webbrowser.open(address)
-
-        answer(library, host, port, (), file, announce)
-    finally:
-        file.close()
+    answers = Answers(examples, label, _user() if annotator is None else annotator, parse_columns(columns))
+    what = f"finds pairs and saves answers to {answers.path.name}"
+    run_server(selected(store, where), None, host, port, what, session=Session(answers), path="/find")
 
 
 def _user() -> str:

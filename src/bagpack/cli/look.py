@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from dataclasses import asdict, replace
 from functools import cache
@@ -12,6 +13,7 @@ from bagpack.cli import options as opt
 from bagpack.errors import UsageError, import_extra
 
 if TYPE_CHECKING:
+    from bagpack.app.session import Session
     from bagpack.contexts.concordance import Concordance
     from bagpack.contexts.targets import ContextSource
 
@@ -118,34 +120,46 @@ def serve(
         list[str] | None, opt.value("NAME", "Accept requests for this host name too; repeatable.")
     ] = None,
 ) -> None:
-    """Explore a corpus in the browser: words, pairs, concordances, models."""
-    import_server()
-    from bagpack.app.queries import warm_up
-    from bagpack.app.server import bind
-    from bagpack.app.server import serve as answer
-    from bagpack.app.state import open_library
-
-    library = open_library(opt.selected(store, where), model)
-    bind(host, port).close()  # an error comes before the work
-    warm_up(library)
-    shown = f"shows {library.store_name}"
-    answer(library, host, port, tuple(allow_host or ()), ready=lambda: show_address(host, port, shown))
+    """Explore a corpus in the browser: find pairs, look up words and pairs, read concordances."""
+    run_server(opt.selected(store, where), model, host, port, names=tuple(allow_host or ()))
 
 
 def import_server() -> None:
     """Report what is not installed."""
-    for name in ("fastapi", "python_multipart", "uvicorn"):
+    for name in ("fastapi", "pebble", "python_multipart", "uvicorn"):
         import_extra(name, name, "serve", "the explorer")
 
 
-def show_address(host: str, port: int, what: str, path: str = "", can: str = "read the corpus") -> str:
-    """Print the address to open, and return it; `can` is what everybody can do if others can reach it."""
-    from bagpack.app.middleware import ANYWHERE, LOCAL
+def run_server(
+    store: str, model: str | None, host: str, port: int, what: str = "", *, session: Session | None = None,
+    names: tuple[str, ...] = (), path: str = "",
+) -> None:  # fmt: skip
+    """Serve the pages until interrupted; the address is printed, and opened in a browser from a terminal."""
+    import_server()
+    from bagpack.app.library import open_library
+    from bagpack.app.security import LOCAL
+    from bagpack.app.server import bind, serve
 
-    # A server that listens everywhere answers to the names of this machine, not to the address of everywhere.
+    library = open_library(store, model)
+    bind(host, port).close()  # an error comes before the work
+    address = address_of(host, port) + path
+
+    def announce() -> None:
+        console.print_message(f"{address} {what or f'shows {library.store_name}'}; press Ctrl-C to stop")
+        if host not in LOCAL:
+            can = f"read the corpus and write to {session.file}" if session else "read the corpus"
+            console.print_message(f"anyone who can reach this machine can {can} there", "yellow")
+        if path and sys.stdout.isatty():
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(library, (store, model), host, port, names=names, session=session, ready=announce)
+
+
+def address_of(host: str, port: int) -> str:
+    """The address to open: a server that listens everywhere answers to the names of this machine."""
+    from bagpack.app.security import ANYWHERE
+
     name = "localhost" if host in ANYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{port}{path}"
-    console.print_message(f"{address} {what}; press Ctrl-C to stop")
-    if host not in LOCAL:
-        console.print_message(f"anyone who can reach this machine can {can} there", "yellow")
-    return address
+    return f"http://{name}:{port}"

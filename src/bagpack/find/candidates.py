@@ -6,8 +6,9 @@ that it ranks highest, by themselves and together with how well the words fit th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.candidates import Candidates, candidate_batches, join_candidates
 from bagpack.contexts.targets import ContextSource, Target
+from bagpack.contexts.windows import Windows
+from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, UsageError
 from bagpack.find.slots import Slots, SlotScores, kinds_of
 from bagpack.find.vocabulary import Vocabulary, corpus_of, corpus_vocabulary
@@ -261,10 +264,13 @@ class ScoredPool:
 
 def collect_pool(
     source: ContextSource, model: LinearModel, label: Any, options: CandidateOptions,
-    trained: Trained | None = None, places: Places | None = None,
+    trained: Trained | None = None, places: Places | None = None, keep: bool = False,
 ) -> Pool:  # fmt: skip
-    """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full."""
-    search = _Search(source, model, label, options, trained, places)
+    """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full.
+
+    With ``keep``, the candidates of the whole corpus stay in memory for the next search.
+    """
+    search = _Search(source, model, label, options, trained, places, keep)
     counts = search.count(search.best())
     unknown = () if options.vocabulary is None else options.vocabulary.unknown
     return Pool(source, counts, not options.one_direction, search.candidates, options, unknown)
@@ -275,8 +281,9 @@ class _Search:
 
     def __init__(
         self, source: ContextSource, model: LinearModel, label: Any, options: CandidateOptions,
-        trained: Trained | None, places: Places | None,
+        trained: Trained | None, places: Places | None, keep: bool = False,
     ) -> None:  # fmt: skip
+        self.keep = keep and options.vocabulary is None and not options.one_direction
         self.source, self.corpus, self.model, self.label = source, corpus_of(source), model, label
         self.options, self.places, self.trained = options, places, trained
         self.basis, self.settings = model.basis, model.counting
@@ -318,10 +325,16 @@ class _Search:
         return kept.take(np.lexsort((kept.second, kept.first)))
 
     def _batches(self) -> Iterator[Candidates]:
-        for batch in candidate_batches(
-            self.corpus, self.vocabulary.targets, w1=self.w1, w2=self.w2, windows=self.settings.windows,
-            min_count=self.min_count, min_together=self.min_together,
-        ):  # fmt: skip
+        asked = (self.settings.windows, self.min_count, self.min_together)
+        found: Iterable[Candidates]
+        if self.keep:
+            found = kept_candidates(self.corpus, *asked)
+        else:
+            found = candidate_batches(
+                self.corpus, self.vocabulary.targets, w1=self.w1, w2=self.w2, windows=asked[0],
+                min_count=asked[1], min_together=asked[2],
+            )  # fmt: skip
+        for batch in found:
             self.candidates += len(batch)
             yield batch
 
@@ -406,6 +419,19 @@ class _Search:
         pairs = [(words.names[one], words.names[two]) for one, two in numbers.tolist()]
         target_of = dict(zip(words.names, words.targets, strict=True))
         return count_pairs(self.source, pairs, self.basis, self.settings, self.cache, target_of)
+
+
+@lru_cache(maxsize=1)
+def kept_candidates(
+    corpus: Corpus, windows: Windows, min_count: int = MIN_COUNT, min_together: int = MIN_TOGETHER
+) -> tuple[Candidates, ...]:
+    """All candidates of a corpus: 16 bytes each, about 100 MB for 72 million tokens, which take 4 s to find."""
+    vocabulary = corpus_vocabulary(corpus, min_count=min_count)
+    return tuple(
+        candidate_batches(
+            corpus, vocabulary.targets, windows=windows, min_count=min_count, min_together=min_together
+        )
+    )
 
 
 @dataclass(eq=False)

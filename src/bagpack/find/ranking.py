@@ -28,11 +28,25 @@ from bagpack.vectors.word_classes import class_names
 
 if TYPE_CHECKING:
     from bagpack.contexts.targets import Target
+    from bagpack.explain.decision import Decision
 
 TOP = 500
 PER_WORD = 5
+LIKES = 3  # training pairs or words that a reason names
 RECOMBINED = 0.25  # of a list, at most, are pairs of two words of the examples
-COLUMNS = ("rank", "w1", "w2", "score", "together", "n_w1", "n_w2", "known", "sentence", "document")
+COLUMNS = (
+    "rank",
+    "w1",
+    "w2",
+    "score",
+    "together",
+    "n_w1",
+    "n_w2",
+    "known",
+    "sentence",
+    "document",
+    "reasons",
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,8 @@ class FindOptions:
         How often a word must occur, and a pair co-occur; None: 5 times and twice, once each for a list of words.
     sentences
         Whether to look for the best sentence of each pair.
+    explain
+        How many of the first pairs get their reasons.
     seed
         Of the pairs that are drawn from the corpus as negatives.
     """
@@ -78,6 +94,7 @@ class FindOptions:
     min_count: int | None = None
     min_together: int | None = None
     sentences: bool = True
+    explain: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -114,6 +131,8 @@ class FoundPair:
         Whether it is an example or a pair of the list of known ones.
     sentence, document
         The sentence with the highest score, and its document.
+    reasons
+        Why it was found: what decided, and the training pairs and words that it is like.
     """
 
     rank: int
@@ -126,6 +145,7 @@ class FoundPair:
     known: bool = False
     sentence: str = ""
     document: str = ""
+    reasons: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, and for rows of a data frame."""
@@ -235,7 +255,7 @@ def find_pairs(
         scored = pool.scored(model, trained.label, places)
         notes = [*notes, *_about_places(places, scored)]
         found = rank_pool(scored, pool, asked, model, trained.label, trained.examples)
-    found = replace(found, notes=(*notes, *found.notes), model=model)
+    found = add_reasons(replace(found, notes=(*notes, *found.notes), model=model), source, asked.explain)
     return add_sentences(found, source, model) if asked.sentences else found
 
 
@@ -410,3 +430,31 @@ def add_sentences(found: Found, source: ContextSource, model: LinearModel) -> Fo
         for row, line in zip(found.rows, lines, strict=True)
     )
     return replace(found, rows=rows, lines=lines)
+
+
+def add_reasons(found: Found, source: ContextSource, number: int) -> Found:
+    """The same rows, the first of them with their reasons."""
+    from bagpack.explain.explanation import explain_matrix
+    from bagpack.vectors.counts import count_pairs
+
+    model = found.model
+    if not number or model is None:
+        return found
+    rows = list(found.rows)
+    labels = None if model.kind == "rating" else [found.label]
+    for at, row in enumerate(rows[:number]):
+        counts = count_pairs(source, [(row.w1, row.w2)], model.basis, model.counting)
+        why = explain_matrix(model, source, counts, labels=labels, lines=0).decisions[0]
+        rows[at] = replace(row, reasons=_say_reasons(row, why))
+    return replace(found, rows=tuple(rows))
+
+
+def _say_reasons(row: FoundPair, why: Decision) -> str:
+    """A decision in one line: what decided, and the training pairs and words that the pair is most like."""
+    names = {"first": row.w1, "second": row.w2, "together": "together"}
+    likes = [
+        f"{names[part.name]} like {', '.join(like.name for like in part.alike[:LIKES])}"
+        for part in why.parts
+        if part.alike
+    ]
+    return "; ".join([*filter(None, [why.summary]), *likes])

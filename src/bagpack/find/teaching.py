@@ -7,7 +7,7 @@ model ranks yes above no as well as the one before; if it does not, the last one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -17,19 +17,23 @@ from numpy.typing import NDArray
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource
 from bagpack.errors import InputError
+from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.find.answers import with_answers
 from bagpack.find.candidates import Places, Pool, ScoredPool, collect_pool
-from bagpack.find.examples import Examples, Pair
+from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.ranking import FindOptions, KnownPairs, choose_pairs
 from bagpack.find.sentences import best_lines
 from bagpack.find.training import Trained, train_on_examples
 from bagpack.learn.features import Features
+from bagpack.vectors.counts import count_pairs
+from bagpack.vectors.word_classes import class_names
 
-SCORED = 5_000  # candidates of each first ranking that are kept
 LISTED = 500  # candidates that can be asked about
 HELD_OUT = 5  # one answer of five is not trained on
 LEAST = 5  # held-out answers from which on they decide
-UNCERTAIN = 5  # every fifth question is about a pair between yes and no
+UNCERTAIN = 10  # every tenth question is about a pair between yes and no, once there are answers
 LINES = 3
+REASONS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +42,10 @@ class Ranking:
 
     Attributes
     ----------
-    pairs, value, score, together
-        The pairs, what they are ranked by, the model's own score, and how often they co-occur.
+    pairs, value, score
+        The pairs, what they are ranked by, and the model's own score.
+    totals
+        n(w1), n(w2), n+, n− and n of each pair.
     examples
         The number of positives and negatives that the model was trained on.
     held_out, before
@@ -51,26 +57,25 @@ class Ranking:
     pairs: Sequence[Pair]
     value: NDArray[np.float64]
     score: NDArray[np.float64]
-    together: NDArray[np.int64]
+    totals: NDArray[np.int64]
     examples: tuple[int, int]
     held_out: float | None = None
     before: float | None = None
     kept: bool = False
 
-    def questions(self, number: int = 1, *, asked: Iterable[Pair] = (), turn: int = 0) -> list[int]:
-        """Numbers of the candidates to ask about next: the best, and sometimes the most uncertain.
+    def questions(self, number: int, asked: Iterable[Pair] = ()) -> list[tuple[int, bool]]:
+        """Numbers of the candidates to ask about next, and which are asked because they are uncertain.
 
-        ``asked`` are pairs that were answered or skipped since; ``turn`` is how many questions were asked before.
+        The best come first; once some were answered (``asked``), every tenth is one that the model is unsure about.
         """
         answered = {frozenset(pair) for pair in asked}
-        open_ = [k for k, pair in enumerate(self.pairs) if frozenset(pair) not in answered]
-        doubt = iter(sorted(open_, key=lambda k: abs(self.score[k])))
-        best = iter(open_)
-        chosen: dict[int, None] = {}
-        while len(chosen) < min(number, len(open_)):
-            queue = doubt if (turn + len(chosen)) % UNCERTAIN == UNCERTAIN - 1 else best
-            chosen[next(k for k in queue if k not in chosen)] = None
-        return list(chosen)
+        best = [k for k, pair in enumerate(self.pairs) if frozenset(pair) not in answered]
+        doubt = sorted(best[number : 4 * number], key=lambda k: abs(self.score[k])) if answered else []
+        chosen: list[tuple[int, bool]] = []
+        while len(chosen) < number and best:
+            unsure = bool(doubt) and len(chosen) % UNCERTAIN == UNCERTAIN - 1
+            chosen.append((doubt.pop(0) if unsure else best.pop(0), unsure))
+        return chosen
 
 
 def is_held_out(pair: Pair) -> bool:
@@ -83,50 +88,58 @@ class Teaching:
     """What stays the same while a relation is taught, and the ranking that is best so far."""
 
     source: ContextSource
+    examples: Examples
     pool: Pool
     first: Trained
+    places: Places
     asked: FindOptions
-    notes: tuple[str, ...] = ()
     _features: list[Features] | None = field(default=None, repr=False)
     _last: tuple[Trained, ScoredPool] | None = field(default=None, repr=False)
-    _ranked: tuple[tuple[tuple[Pair, ...], tuple[Pair, ...]], Ranking] | None = field(
-        default=None, repr=False
-    )
+    _ranked: tuple[Mapping[Pair, bool], Ranking] | None = field(default=None, repr=False)
 
     @classmethod
     def start(cls, source: ContextSource, examples: Examples, asked: FindOptions | None = None) -> Teaching:
         """Train a first model and collect its best candidates."""
         asked = replace(asked or FindOptions(), top=LISTED)
-        options = replace(asked.candidates(source), scored=SCORED)
+        options = asked.candidates(source)
         trained = train_on_examples(source, examples, seed=asked.seed)
         places = Places.of(source, trained, options)
-        pool = collect_pool(source, trained.model, trained.label, options, trained, places)
+        pool = collect_pool(source, trained.model, trained.label, options, trained, places, keep=True)
         if not len(pool):
             raise InputError(
-                "there are no candidates to ask about: no two words of the vocabulary co-occur often enough; "
-                "remove --w1, --w2 or --among, or use a larger corpus"
+                "there are no candidates: no two words of the vocabulary co-occur often enough; remove the words that "
+                "pairs must have, or use a larger corpus"
             )
-        return cls(source, pool, trained, asked, tuple(trained.notes))
+        return cls(source, examples, pool, trained, places, asked)
 
-    def rank(self, examples: Examples, answered: Sequence[tuple[Pair, bool]] = ()) -> Ranking:
-        """The candidates under the model of these examples; ``answered`` are the answers among them, yes or no."""
-        key = (examples.positives, examples.negatives)
-        if self._ranked is None or self._ranked[0] != key:
-            self._ranked = key, self._rank(examples, answered)
+    @property
+    def trained(self) -> Trained:
+        """What the present ranking is by."""
+        return self.first if self._last is None else self._last[0]
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """The parts of speech in each place, in words; empty for any."""
+        return class_names(self.places.kinds[0]), class_names(self.places.kinds[1])
+
+    def rank(self, answered: Mapping[Pair, bool] | None = None) -> Ranking:
+        """The candidates under the model of the examples and these answers, yes or no."""
+        answered = dict(answered or {})
+        if self._ranked is None or self._ranked[0] != answered:
+            self._ranked = answered, self._rank(answered)
         return self._ranked[1]
 
-    def _rank(self, examples: Examples, answered: Sequence[tuple[Pair, bool]]) -> Ranking:
-        aside = {pair: right for pair, right in answered if is_held_out(pair)}
-        used = replace(
-            examples,
-            positives=tuple(pair for pair in examples.positives if pair not in aside),
-            negatives=tuple(pair for pair in examples.negatives if pair not in aside),
-        )
-        model = self.first.model
-        trained = train_on_examples(
-            self.source, used, drawn=self.first.drawn, seed=self.first.seed, preset=model.preset, basis=model.basis,
-            settings=model.counting,
-        )  # fmt: skip
+    def _rank(self, answered: dict[Pair, bool]) -> Ranking:
+        aside = {pair: right for pair, right in answered.items() if is_held_out(pair)}
+        label = self.examples.label
+        taught = {pair: label if right else NO for pair, right in answered.items() if pair not in aside}
+        used = with_answers(self.examples, taught)
+        model, trained = self.first.model, self.first
+        if taught:
+            trained = train_on_examples(
+                self.source, used, drawn=self.first.drawn, seed=self.first.seed, preset=model.preset,
+                basis=model.basis, settings=model.counting,
+            )  # fmt: skip
         scored = self._scored(trained)
         precision = before = None
         kept = False
@@ -136,24 +149,19 @@ class Teaching:
         if kept and self._last is not None:
             trained, scored = self._last
         self._last = trained, scored
-        marked = KnownPairs(self.source, examples.pairs).mark(scored.counts)
+        marked = KnownPairs(self.source, [*self.examples.pairs, *answered]).mark(scored.counts)
         chosen = np.array(choose_pairs(scored, self.pool, self.asked, marked, used)[0], np.intp)
         names, rows = scored.counts.name_list, scored.counts.rows[chosen].tolist()
         return Ranking(
             [(names[a], names[b]) for a, b in rows], scored.value[chosen], scored.score[chosen],
-            scored.counts.seen[chosen], (len(used.positives), len(used.negatives)), precision, before, kept,
+            scored.counts.totals[chosen], (len(used.positives), len(used.negatives)), precision, before, kept,
         )  # fmt: skip
-
-    @property
-    def trained(self) -> Trained:
-        """What the present ranking is by."""
-        return self.first if self._last is None else self._last[0]
 
     def _scored(self, trained: Trained) -> ScoredPool:
         if self._features is None:
             self._features = self.pool.features(trained.model)
-        places = Places.of(self.source, trained, self.pool.options)
-        return self.pool.scored(trained.model, trained.label, places, self._features)
+        self.places = Places.of(self.source, trained, self.pool.options)
+        return self.pool.scored(trained.model, trained.label, self.places, self._features)
 
     def _average_precision(self, scored: ScoredPool, aside: dict[Pair, bool]) -> float:
         """How well a ranking separates the held-out answers; pairs outside the pool count as last."""
@@ -168,5 +176,10 @@ class Teaching:
 
     def lines(self, pairs: Sequence[Pair], most: int = LINES) -> list[list[Context]]:
         """The best sentences of some pairs under the present model."""
-        trained = self.trained
-        return best_lines(self.source, trained.model, pairs, trained.label, most)
+        return best_lines(self.source, self.trained.model, pairs, self.trained.label, most)
+
+    def explain(self, pair: Pair) -> Explanation:
+        """Why the present model ranks a pair where it does."""
+        model = self.trained.model
+        counts = count_pairs(self.source, [pair], model.basis, model.counting)
+        return explain_matrix(model, self.source, counts, labels=[self.trained.label], top=REASONS, lines=0)

@@ -23,7 +23,7 @@ from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary, targets_of
 from bagpack.learn.features import Modern, Preset, get_preset
 from bagpack.learn.fitting import fit_counts, hold_out, shared_grams
-from bagpack.learn.model import LinearModel, pair_hashes
+from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
 from bagpack.numbers import many
@@ -152,12 +152,14 @@ def _average(
 ) -> tuple[LinearModel, Floats]:  # fmt: skip
     """The mean of one model per hand, and of their held-out scores of the positives."""
     grams = shared_grams(counts, [CONDITION], preset, svm)
-    models, scores = [], []
+    models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:
         own = counts[rows]
         targets = encode_targets([label if row < positives else _no(label) for row in rows.tolist()])
         part = None if grams is None else {CONDITION: grams[CONDITION][np.ix_(rows, rows)]}
-        model = fit_counts(own, targets, CONDITION, preset, svm, grams=part)
+        model = fit_counts(own, targets, CONDITION, preset, svm, grams=part, keep_training=True)
+        assert model.training is not None
+        coef[rows] += model.training.coef / len(hands)
         output, sign = model.output_of(label)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
@@ -167,7 +169,10 @@ def _average(
         scores.append(sign * decisions[:, output])
     mean = {block: np.mean([model.weights[block] for model in models], axis=0) for block in models[0].weights}
     intercept = np.mean([model.intercept for model in models], axis=0)
-    return replace(models[0], weights=mean, intercept=intercept), np.mean(scores, axis=0)
+    # The dual coefficients of the mean are the mean ones: explanations name the training pairs of all hands.
+    kept = TrainingPairs.of(preset.features({}, counts, CONDITION), coef, counts.pairs)
+    averaged = replace(models[0], weights=mean, intercept=intercept, kept=kept)
+    return averaged, np.mean(scores, axis=0)
 
 
 def _no(label: str) -> str:

@@ -95,6 +95,8 @@ def show_found(found: Found) -> None:
         hang(out, first, about)
         if line is not None:
             hang(out, Text(" " * first.cell_len), sentence_text(line))
+        if row.reasons:
+            hang(out, Text(" " * first.cell_len), Text(row.reasons, "dim"))
 
 
 def score_bar(score: float, best: float) -> str:

@@ -125,6 +125,16 @@ class WordVectors:
             out[new] = word_classes(self.corpus, [keys[k] for k in new.tolist()])
         return out
 
+    def nearest(self, word: str, n: int = 10) -> list[tuple[str, float]]:
+        """The words that are used most like a word, with the cosine of their vectors."""
+        target = self.corpus.resolve([word])[0]
+        if target is None:
+            return []
+        similar = self.rows @ self.vectors([target])[0]
+        order = np.argsort(-similar, kind="stable")[: n + len(target.words)].tolist()
+        found = [(self.words[k], float(similar[k])) for k in order if self.words[k] not in target.words]
+        return found[:n]
+
     def _of_keys(self, keys: Sequence[str]) -> F32:
         found = self.words.find(keys)
         rows = np.zeros((len(keys), self.rows.shape[1]), np.float32)

@@ -56,6 +56,7 @@ const stored = (value) => {
 };
 let on = stored() !== "off";
 const showKeys = () => {
+  window.bagpackKeys = on;
   keys.setAttribute("aria-pressed", String(on));
   keys.textContent = on ? "Shortcuts on (/ n p)" : "Shortcuts off";
 };
@@ -74,13 +75,6 @@ document.addEventListener("keydown", (event) => {
   const wanted = { n: "next", p: "prev" }[event.key];
   const link = wanted && document.querySelector('a[rel="' + wanted + '"]');
   if (link) link.click();
-  const button = document.querySelector('button[data-key="' + CSS.escape(event.key) + '"]:enabled');
-  if (button && !event.repeat) button.click();
-  const field = document.querySelector('input[data-focus="' + CSS.escape(event.key) + '"]');
-  if (field) {
-    event.preventDefault();
-    field.focus();
-  }
   if (event.key === "/") {
     event.preventDefault();
     document.querySelector(".big-find input, .find input").focus();

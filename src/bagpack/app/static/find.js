@@ -1,0 +1,340 @@
+// The workbench: examples on the left, pairs that were found on the right, answers that make the list better.
+// What is looked for is kept in the browser's session storage, or with `bagpack teach` in files on the server.
+"use strict";
+
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const bench = $("workbench");
+  const form = $("asked");
+  const file = bench.dataset.file;
+  const KEY = "bagpack-find";
+  let state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
+  let rows = []; // as shown: what the server found, each with `answer` (true, false or undefined)
+  let current = 0;
+  let running = false;
+  let again = false;
+
+  const element = (tag, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  };
+  const keep = () => { try { sessionStorage.setItem(KEY, JSON.stringify(state)); } catch { /* not kept, then */ } };
+  const name = (row) => row.w1 + " – " + row.w2;
+  const same = (row, w1, w2) => row.w1 === w1 && row.w2 === w2;
+
+  // Examples ----------------------------------------------------------------------------------------------------
+
+  // A pair per line: two cells of a spreadsheet, or two words with a comma, semicolon, dash or one blank between.
+  const parse = (text) => {
+    const pairs = [];
+    for (const line of text.split(/\r?\n/)) {
+      let cells = line.split(/\t|;|,|\s[–—-]\s/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+      if (cells.length < 2) cells = line.trim().split(/\s+/);
+      const [w1, w2] = cells;
+      if (!w1 || !w2 || line.startsWith("#")) continue;
+      if (!pairs.length && w1.toLowerCase() === "w1" && w2.toLowerCase() === "w2") continue;
+      pairs.push([w1, w2]);
+    }
+    return pairs;
+  };
+  const asked = () => ({ pairs: parse(state.text), answers: state.answers, w1: state.w1, w2: state.w2, pos1: state.pos1, pos2: state.pos2 });
+
+  const post = async (path, body) => {
+    const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const type = answer.headers.get("Content-Type") || "";
+    const content = type.includes("json") ? await answer.json() : await answer.text();
+    if (!answer.ok && type.includes("json")) throw new Error(content.error);
+    if (!answer.ok && !path.startsWith("/find/row")) throw new Error(content);
+    return content;
+  };
+
+  const showUnknown = (unknown) => {
+    $("unknown").replaceChildren(...Object.entries(unknown).map(([word, near]) => {
+      const item = element("li", { className: "warn" }, "The corpus does not contain ", element("b", { textContent: word }), near.length ? ". Similar: " : ".");
+      near.slice(0, 4).forEach((other, at) => {
+        const button = element("button", { type: "button", className: "link", textContent: other.word });
+        button.addEventListener("click", () => replaceWord(word, other.word));
+        item.append(at ? ", " : "", file ? other.word : button);
+      });
+      return item;
+    }));
+  };
+  const replaceWord = (word, other) => {
+    const plain = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    $("pairs").value = $("pairs").value.replace(new RegExp("(^|[\\t,;\\s])" + plain + "(?=$|[\\t,;\\s])", "gm"), "$1" + other);
+    changed();
+  };
+  let checking = 0;
+  const changed = () => {
+    state.text = $("pairs").value;
+    keep();
+    clearTimeout(checking);
+    checking = setTimeout(async () => {
+      const words = [...new Set(parse(state.text).flat())];
+      try { showUnknown(words.length ? await post("/find/check.json", words) : {}); } catch { /* checked again when it is looked for */ }
+    }, 400);
+  };
+  $("pairs").addEventListener("input", changed);
+  for (const field of form.querySelectorAll("input[name], select[name]")) {
+    field.addEventListener("change", () => { state[field.name] = field.value.trim(); keep(); });
+  }
+  const readFile = async (given) => {
+    if (!given) return;
+    $("pairs").value = await given.text();
+    changed();
+  };
+  if (!file) {
+    $("file").addEventListener("change", () => readFile($("file").files[0]));
+    $("pairs").addEventListener("dragover", (event) => event.preventDefault());
+    $("pairs").addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length) return;
+      event.preventDefault();
+      readFile(event.dataTransfer.files[0]);
+    });
+    $("clear").addEventListener("click", () => {
+      state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
+      keep();
+      form.reset();
+      rows = [];
+      showUnknown({});
+      $("empty").hidden = false;
+      draw();
+      $("pairs").focus();
+    });
+  }
+
+  // Searching ---------------------------------------------------------------------------------------------------
+
+  const WHAT = { "word vectors": "Counting word vectors (once for each corpus)", candidates: "Collecting candidate pairs", negatives: "Drawing other pairs", model: "Training", words: "Counting contexts", pairs: "Counting pairs" };
+  const watch = async () => {
+    const began = Date.now();
+    while (running) {
+      await new Promise((done) => setTimeout(done, 500));
+      if (!running || Date.now() - began < 1500) continue;
+      try {
+        const now = await (await fetch("/find/progress.json")).json();
+        const share = now.total ? " " + Math.min(100, Math.round(100 * now.done / now.total)) + " %" : "";
+        if (running) $("progress").textContent = (WHAT[now.what] || "Searching") + share + " …";
+      } catch { /* shown at the next look */ }
+    }
+    $("progress").textContent = "";
+  };
+
+  // The first list replaces everything. A later one replaces what is below the row that the reader is at.
+  const find = async (first) => {
+    if (running) { again = true; return; }
+    running = true;
+    $("problem").hidden = true;
+    $("go").disabled = first;
+    if (first) { $("progress").textContent = "Searching …"; $("empty").hidden = true; }
+    watch();
+    try {
+      const found = await post("/find.json", asked());
+      if (first) { rows = found.rows; current = 0; } else {
+        const stay = rows.slice(0, current + 1);
+        const shown = new Set(stay.map(name));
+        const fresh = found.rows.filter((row) => !shown.has(name(row)));
+        rows = [...stay, ...fresh.slice(0, Math.max(Number(bench.dataset.shown) - stay.filter((row) => row.answer === undefined).length, 5))];
+      }
+      showUnknown(found.unknown);
+      showQuality(found);
+      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) form.elements[id].options[0].textContent = found.pos[at] ? "as in the examples (" + found.pos[at] + ")" : "as in the examples";
+      $("notes").replaceChildren(...found.notes.map((note) => element("li", { textContent: note })), element("li", { textContent: found.candidates.toLocaleString("en") + " candidate pairs" }));
+      if (first && !rows.length) throw new Error("no pair was found; give other examples, or fewer conditions");
+    } catch (error) {
+      $("problem").textContent = error.message;
+      $("problem").hidden = false;
+    }
+    running = false;
+    $("go").disabled = false;
+    draw();
+    if (again) { again = false; find(false); }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    state.text = $("pairs").value;
+    keep();
+    find(true);
+  });
+
+  // The list ----------------------------------------------------------------------------------------------------
+
+  const sentence = (row) => {
+    if (!row.pieces.length) return element("p", { className: "line soft", textContent: "The two words never occur together." });
+    const [far, left, one, between, two, right, end] = row.pieces;
+    const marked = (text) => [text.startsWith(" ") ? " " : "", element("mark", { textContent: text.trim() })];
+    return element("p", { className: "line" }, element("span", { className: "soft", textContent: far }), left,
+      ...marked(one), between, ...marked(two), right,
+      element("span", { className: "soft", textContent: end }));
+  };
+  const verdict = (row, right, label, sign) => {
+    const button = element("button", { type: "button", className: right ? "yes" : "no", textContent: sign });
+    button.setAttribute("aria-label", label + ": " + name(row));
+    button.setAttribute("aria-pressed", String(row.answer === right));
+    button.addEventListener("click", () => answer(rows.indexOf(row), right));
+    return button;
+  };
+  const item = (row, at) => {
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    bar.setAttribute("class", "meter");
+    bar.setAttribute("aria-hidden", "true");
+    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    rect.setAttribute("width", 8 + 92 * row.share + "%");
+    rect.setAttribute("height", "6");
+    rect.setAttribute("rx", "3");
+    bar.append(rect);
+    const opener = element("button", { type: "button", className: "open", textContent: "▸" });
+    opener.setAttribute("aria-label", "More about " + name(row));
+    opener.setAttribute("aria-expanded", "false");
+    const more = element("div", { className: "more", hidden: true });
+    const made = element("li", { tabIndex: -1 }, element("div", { className: "row" }, opener,
+      element("span", { className: "pair", textContent: name(row) }),
+      element("span", { className: "score", title: "score " + row.score.toFixed(2) }, bar),
+      element("span", { className: "soft together", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
+      element("span", { className: "verdict" }, verdict(row, true, "Right", "✓"), verdict(row, false, "Wrong", "✗"))), sentence(row), more);
+    made.className = row.answer === undefined ? "" : row.answer ? "is-right" : "is-wrong";
+    const open = async () => {
+      more.hidden = !more.hidden;
+      opener.textContent = more.hidden ? "▸" : "▾";
+      opener.setAttribute("aria-expanded", String(!more.hidden));
+      if (more.hidden || more.dataset.state) return;
+      more.dataset.state = "asked";
+      more.replaceChildren(element("p", { className: "soft", textContent: "Looking up …" }));
+      try {
+        const text = await post("/find/row?" + new URLSearchParams({ w1: row.w1, w2: row.w2 }), asked());
+        more.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+      } catch (error) {
+        more.replaceChildren(element("p", { className: "warn", textContent: error.message }));
+        delete more.dataset.state;
+      }
+    };
+    opener.addEventListener("click", open);
+    made.open = open;
+    made.addEventListener("focusin", () => { current = at; mark(); });
+    return made;
+  };
+  const mark = () => [...$("found").children].forEach((child, at) => child.classList.toggle("current", at === current));
+  // Rows that are shown already stay as they are, opened ones too.
+  const draw = () => {
+    const list = $("found");
+    rows.forEach((row, at) => {
+      const old = list.children[at];
+      const key = name(row) + "\t" + row.answer + "\t" + row.unsure;
+      if (old && old.dataset.key === key) return;
+      const made = item(row, at);
+      made.dataset.key = key;
+      if (old) old.replaceWith(made); else list.append(made);
+    });
+    while (list.children.length > rows.length) list.lastChild.remove();
+    $("take").hidden = !rows.length;
+    $("undo").disabled = !state.answers.length;
+    $("given").hidden = !state.answers.length;
+    $("given").querySelector("summary").textContent = "Answered (" + state.answers.length + ")";
+    $("given-list").replaceChildren(...[...state.answers].reverse().map(([w1, w2, right]) => element("li", {}, element("span", { className: right ? "for" : "against", textContent: (right ? "✓ " : "✗ ") }), w1 + " – " + w2)));
+    mark();
+  };
+  const go = (at) => {
+    current = Math.max(0, Math.min(at, rows.length - 1));
+    const target = $("found").children[current];
+    if (target) { target.focus({ preventScroll: true }); target.scrollIntoView({ block: "nearest" }); }
+    mark();
+  };
+
+  // Answers -----------------------------------------------------------------------------------------------------
+
+  const saved = async (body) => {
+    if (!file) return;
+    state.answers = (await post("/find/answer.json", body)).answers;
+  };
+  const answer = async (at, right) => {
+    const row = rows[at];
+    if (!row || row.answer === right) return;
+    const before = row.answer;
+    try {
+      row.answer = right;
+      state.answers = [...state.answers.filter(([w1, w2]) => !same(row, w1, w2)), [row.w1, row.w2, right]];
+      await saved({ w1: row.w1, w2: row.w2, answer: right ? "yes" : "no" });
+    } catch (error) {
+      row.answer = before;
+      state.answers = state.answers.filter(([w1, w2]) => !same(row, w1, w2));
+      $("problem").textContent = error.message;
+      $("problem").hidden = false;
+    }
+    keep();
+    current = at;
+    draw();
+    const next = rows.findIndex((other, place) => place > at && other.answer === undefined);
+    go(next < 0 ? at : next);
+    find(false);
+  };
+  const undo = async () => {
+    if (!state.answers.length) return;
+    const [w1, w2] = state.answers[state.answers.length - 1];
+    try {
+      if (file) await saved({ answer: "undo" }); else state.answers = state.answers.slice(0, -1);
+    } catch (error) {
+      $("problem").textContent = error.message;
+      $("problem").hidden = false;
+      return;
+    }
+    keep();
+    const at = rows.findIndex((row) => same(row, w1, w2));
+    if (at >= 0) { rows[at].answer = undefined; current = at; }
+    draw();
+    if (at >= 0) go(at);
+    find(false);
+  };
+  $("undo").addEventListener("click", undo);
+
+  const percent = (value) => Math.round(100 * value);
+  const showQuality = (found) => {
+    $("quality").hidden = !found.answered;
+    if (!found.answered) return;
+    let text = found.right + " of " + found.answered + " right (95 %: " + percent(found.low) + "–" + percent(found.high) + " %)";
+    if (found.held_out !== null) {
+      text += found.kept
+        ? ". The last answers made the list worse on the answers that are held out, so the list before them is kept."
+        : "; on held-out answers " + percent(found.held_out) + " % (before: " + percent(found.before) + " %)";
+    }
+    $("quality-text").textContent = text;
+    // The share of right answers among the last ten, after each answer.
+    const points = state.answers.map((_, at) => {
+      const last = state.answers.slice(Math.max(0, at - 9), at + 1);
+      return [state.answers.length < 2 ? 0 : 120 * at / (state.answers.length - 1), 31 - 30 * last.filter((one) => one[2]).length / last.length];
+    });
+    $("curve").toggleAttribute("hidden", points.length < 3);
+    $("curve").querySelector("polyline").setAttribute("points", points.map((point) => point.map((x) => x.toFixed(1)).join(",")).join(" "));
+  };
+
+  $("download").addEventListener("submit", () => { $("download").elements.state.value = JSON.stringify(asked()); });
+
+  document.addEventListener("keydown", (event) => {
+    if (!window.bagpackKeys || !rows.length || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    if (event.key === "j") go($("found").contains(document.activeElement) ? current + 1 : current);
+    else if (event.key === "k") go(current - 1);
+    else if (event.key === "y" || event.key === "n") { if (!event.repeat) answer(current, event.key === "y"); }
+    else if (event.key === "u") { if (!event.repeat) undo(); }
+    else if (event.key === "o") $("found").children[current].open();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  // The task survives every click: it is there again when the page is opened again.
+  (async () => {
+    if (file) {
+      const task = await (await fetch("/find/task.json")).json();
+      state.text = task.pairs.map((pair) => pair.join("\t")).join("\n");
+      state.answers = task.answers;
+    } else {
+      try { state = { ...state, ...JSON.parse(sessionStorage.getItem(KEY)) }; } catch { /* begin anew */ }
+      const given = new URLSearchParams(location.search).get("pairs");
+      if (given) { state = { text: given, w1: "", w2: "", pos1: "", pos2: "", answers: [] }; keep(); }
+    }
+    $("pairs").value = state.text;
+    for (const id of ["w1", "w2", "pos1", "pos2"]) form.elements[id].value = state[id];
+    draw();
+    if (parse(state.text).length) find(true);
+  })();
+})();

@@ -1,0 +1,216 @@
+"""Finding and teaching in a real browser, against a real server."""
+
+import re
+import shutil
+import signal
+
+import httpx
+import pytest
+
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
+from tests.app.conftest import served
+from tests.app.test_accessibility import serious
+from tests.conftest import LIMIT
+from tests.find.conftest import GIVEN, index_sentences
+
+EXPECT = LIMIT * 1000
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return index_sentences(tmp_path_factory.mktemp("teach"))
+
+
+@pytest.fixture(scope="module")
+def explorer(corpus):
+    with served("serve", corpus) as (base, _):
+        yield base
+
+
+@pytest.fixture
+def examples(tmp_path):
+    path = tmp_path / "parts.tsv"
+    path.write_text("w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN))
+    return path
+
+
+@pytest.fixture
+def open_page(browser):
+    contexts = []
+
+    def go(base, path="/find", width=1280):
+        context = browser.new_context(base_url=base, viewport={"width": width, "height": 844})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(EXPECT)
+        page.goto(path)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+def teaching(corpus, examples, *options):
+    """`bagpack teach` as a user starts it."""
+    return served("teach", corpus, examples, "--annotator", "Ann", *options)
+
+
+def rows_of(path):
+    return [line.split("\t") for line in path.read_text().splitlines()[1:]] if path.exists() else []
+
+
+def pair_at(page, at):
+    return tuple(page.locator("#found > li .pair").nth(at).inner_text().split(" – "))
+
+
+def expect_quality(page, text):
+    from playwright.sync_api import expect
+
+    expect(page.locator("#quality-text")).to_contain_text(text, timeout=EXPECT)
+
+
+def is_part(pair):
+    return pair[0].startswith("parta") and pair[1].startswith("partb")
+
+
+def test_paste_find_answer_open_leave_and_return(explorer, open_page):
+    page = open_page(explorer)
+    page.fill("#pairs", "\n".join(f"{a}\t{b}" for a, b in GIVEN) + "\nparta99\tpartb01\n")
+    page.locator("#unknown li").wait_for()  # marked at once, with similar spellings
+    assert "parta99" in page.locator("#unknown").inner_text()
+    page.locator("#unknown button").first.click()
+    page.locator("#unknown li").wait_for(state="detached")
+    page.click("#go")
+    page.locator("#found > li").first.wait_for()
+    first = pair_at(page, 0)
+    assert is_part(first) and page.locator("#found > li mark").count() >= 2
+    assert serious(page) == []
+    page.locator("#found > li").first.focus()
+    page.keyboard.press("y")
+    page.keyboard.press("n")
+    expect_quality(page, "1 of 2 right (95 %: ")
+    assert pair_at(page, 0) == first  # what was answered stays where it was
+    page.keyboard.press("u")
+    expect_quality(page, "1 of 1 right")
+    page.keyboard.press("o")
+    page.locator("#found .parts").first.wait_for()
+    text = page.locator("#found .more").filter(has=page.locator(".parts")).inner_text()
+    assert "Used together like" in text and "parta" in text
+    page.get_by_role("link", name="Concordance", exact=True).first.click()
+    page.wait_for_url("**/concordance")
+    page.get_by_role("link", name="Find", exact=True).click()  # the task survives
+    page.locator("#found > li").first.wait_for()
+    expect_quality(page, "1 of 1 right")
+    assert pair_at(page, 0) != first
+    for kind, start in (("TSV", b"rank\tw1\tw2"), ("Excel", b"PK"), ("SKOS Turtle", b"@prefix")):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=kind).click()
+        data = waiting.value.path().read_bytes()
+        assert data.startswith(start)
+        if kind == "TSV":
+            assert "\t".join(first) in data.decode() and b"\tyes\n" in data
+    page.get_by_role("button", name="Start again").click()
+    page.locator("#empty").wait_for()
+    assert page.locator("#found > li").count() == 0 and page.input_value("#pairs") == ""
+
+
+def test_only_pairs_with_a_word_on_a_phone(explorer, open_page):
+    page = open_page(explorer, width=390)
+    page.fill("#pairs", "\n".join(f"{a}, {b}" for a, b in GIVEN))
+    page.locator(".more-asked summary").click()
+    page.fill("#only-2", "partb03")
+    page.click("#go")
+    page.locator("#found > li").first.wait_for()
+    pairs = page.locator("#found > li .pair").all_inner_texts()
+    assert all(text.endswith("– partb03") for text in pairs)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert serious(page) == []
+
+
+def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page):
+    answers = examples.with_name("parts.answers.tsv")
+    before = examples.read_bytes()
+    with teaching(corpus, examples) as (base, process):
+        page = open_page(base)
+        page.locator("#found > li").first.wait_for()
+        assert page.locator("#pairs").get_attribute("readonly") is not None
+        page.locator("#found > li").first.focus()
+        asked = []
+        for turn in range(12):
+            at = page.locator("#found > li").evaluate_all(
+                "(all) => all.findIndex((e) => e.matches('.current'))"
+            )
+            pair = pair_at(page, at)
+            asked.append(pair)
+            page.keyboard.press("y" if is_part(pair) else "n")
+            expect_quality(page, f" of {turn + 1} right")
+        assert len(set(asked)) == 12 and not set(asked) & set(GIVEN)
+        assert [tuple(row[:2]) for row in rows_of(answers)] == asked
+        for row in rows_of(answers):
+            assert row[2] == ("part" if is_part(row) else "no") and row[3] == "Ann"
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[4])
+        other = open_page(base)  # a second tab sees them all
+        expect_quality(other, " of 12 right")
+        page.keyboard.press("u")
+        expect_quality(page, " of 11 right")
+        assert [tuple(row[:2]) for row in rows_of(answers)] == asked[:-1]
+        process.send_signal(signal.SIGKILL)
+        process.wait(LIMIT)
+    with teaching(corpus, examples) as (base, _), httpx.Client(base_url=base, timeout=LIMIT) as web:
+        task = web.get("/find/task.json").json()
+        assert [tuple(answer[:2]) for answer in task["answers"]] == asked[:-1] and task["label"] == "part"
+        found = web.post("/find.json", json={}).json()
+        known = {frozenset(pair) for pair in (*asked[:-1], *GIVEN)}
+        assert not known & {frozenset((row["w1"], row["w2"])) for row in found["rows"]}
+    assert examples.read_bytes() == before
+
+
+def test_what_is_refused(corpus, examples, tmp_path):
+    """Also that with --where candidates come from the selected documents alone."""
+    answers = examples.with_name("parts.answers.tsv")
+    shutil.copytree(corpus, tmp_path / "more.bp")
+    sentence = "<s>\nthe\tthe\nknob\tknob\nof\tof\nthe\tthe\nlid\tlid\n</s>\n"
+    (tmp_path / "other.vert").write_text("<text id='other'>\n" + sentence * 50 + "</text>\n")
+    options = TextOptions(columns="word,lemma")
+    index_corpus([str(tmp_path / "other.vert")], tmp_path / "more.bp", options, append=True)
+    with (
+        teaching(tmp_path / "more.bp", examples, "--where", "id == all") as (base, _),
+        httpx.Client(base_url=base, timeout=LIMIT) as web,
+    ):
+        assert web.get("/pair/knob/lid").status_code == 404
+        first = web.post("/find.json", json={}).json()["rows"][0]
+        pair = {"w1": first["w1"], "w2": first["w2"]}
+        for body, message in (
+            ({**pair, "answer": "hm"}, "is not an answer"),
+            ({"answer": "undo"}, "no answer of this session"),
+            ({"w1": "", "w2": "", "answer": "yes"}, "was not offered"),
+            ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "was not offered"),
+        ):
+            done = web.post("/find/answer.json", json=body)
+            assert done.status_code == 400 and message in done.json()["error"], body
+        done = web.post(
+            "/find/answer.json", json={**pair, "answer": "yes"}, headers={"Origin": "http://evil.example"}
+        )
+        assert done.status_code == 403 and not answers.exists()
+        assert web.post("/find/answer.json", json={**pair, "answer": "yes"}).status_code == 200
+        assert rows_of(answers)[-1][:3] == [first["w1"], first["w2"], "part"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/find.json", {"pairs": []}, "no examples"),
+        ("/find.json", {"pairs": [["a", "b", "c"]]}, "pairs"),
+        ("/find.json", {"pairs": [["a\0", "b"]]}, "not a word"),
+        ("/find.json", {"pairs": [["", "b"]]}, "not a word"),
+        ("/find.json", {"pairs": [["unicorn", "horn"]]}, "unicorn"),
+        ("/find.json", {"pairs": [[*GIVEN[0]]], "pos1": "thing"}, "part of speech"),
+        ("/find.json", {"pairs": [[*GIVEN[0]]], "w1": "nosuchword"}, "nosuchword"),
+        ("/find/answer.json", {"answer": "yes"}, "bagpack teach"),
+    ],
+)
+def test_a_wrong_search_is_answered_with_a_sentence(explorer, path, body, message):
+    answer = httpx.post(explorer + path, json=body, timeout=LIMIT)
+    assert answer.status_code == 400 and message in answer.json()["error"]
