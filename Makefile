@@ -18,7 +18,7 @@ setup: .venv/.ready
 	@echo "Setting up .venv (half a minute, once) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
-	@$(call install,.[serve,spreadsheet,thesaurus])
+	@$(call install,.[demo])
 	@touch $@
 
 .venv/.ready: .venv/.installed
