@@ -142,6 +142,14 @@ def of_pairs(rows):
     return counts_of(words, [0] * len(rows), [0] * len(rows), sparse.csr_array(rows))
 
 
+def test_large_counts_do_not_cancel():
+    rows = np.zeros((3, 6), int)
+    rows[:, 0] = [10**9, 0, 10**9 + 2]
+    scaling = paper_scaling(of_pairs(rows), "v12")["v12"]
+    plain = rows[:, 0] * np.log(3 / 2)
+    assert scaling.width[0] == pytest.approx(4 * plain.std(), rel=1e-9)
+
+
 def test_tfidf_by_hand():
     rows = np.zeros((4, 6), int)
     rows[:, :3] = [[2, 0, 1], [0, 0, 3], [1, 0, 1], [0, 0, 5]]
