@@ -177,7 +177,9 @@ def teach(
     import_server()
     from bagpack.app.session import Session
     from bagpack.find.answers import Answers
+    from bagpack.sources import open_source
 
+    open_source(selected(store, where))  # a wrong condition is reported first, as in every command
     answers = Answers(examples, label, _user() if annotator is None else annotator, parse_columns(columns))
     what = f"finds pairs and saves answers to {answers.path.name}"
     run_server(selected(store, where), None, host, port, what, session=Session(answers), path="/find")
