@@ -85,9 +85,12 @@ class Guard:
 
         refusal = self._refusal(scope)
         writes = scope["method"] not in ("GET", "HEAD")
-        if refusal is None and writes:
-            refusal, receive = await self._with_body(receive)
-        if refusal is not None:  # the body may not have been read, so the connection cannot be used again
+        if (
+            writes
+        ):  # the body is read in any case: a client that still sends would get a reset instead of the answer
+            problem, receive = await self._with_body(receive)
+            refusal = refusal or problem
+        if refusal is not None:
             answer = PlainTextResponse(refusal[1] + "\n", refusal[0], {"Connection": "close"})
             await answer(scope, receive, send_with_headers)
             return
