@@ -4,7 +4,7 @@ import pytest
 
 from bagpack import Corpus, TextOptions
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator, simplemma_languages
+from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator
 from bagpack.errors import UsageError
 
 ENGLISH = {

@@ -38,9 +38,9 @@ def index(
         Literal["keep", "drop"], opt.value("HOW", "Punctuation tokens: keep, drop.")
     ] = "keep",
     annotator: Annotated[
-        str, opt.value("NAME", "Lemmas of raw text: auto, simplemma, …, spacy:MODEL.")
+        str, opt.value("NAME", "Lemmas of raw text: auto, simplemma, jieba, fugashi, none.")
     ] = "auto",
-    encoding: Annotated[str, opt.value("NAME", "utf-8, latin-1, …, auto, or PATTERN=NAME,….")] = "utf-8",
+    encoding: Annotated[str, opt.value("NAME", "utf-8, latin-1, …, or auto for each file.")] = "utf-8",
     encoding_errors: Annotated[str, opt.value("HOW", "Invalid bytes: strict, replace, skip.")] = "strict",
     paragraphs: Annotated[
         str, opt.value("HOW", "Paragraphs of plain text end at: auto, line, blank.")
@@ -96,7 +96,7 @@ def index(
             "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)":
                 summary.unknown_tagsets,
             "files that are not UTF-8, and what they were read as":
-                summary.about("encoding") if "auto" in used.encoding else {},
+                summary.about("encoding") if used.encoding == "auto" else {},
         }  # fmt: skip
         for what, files in notable.items():
             if files:

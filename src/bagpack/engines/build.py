@@ -82,7 +82,6 @@ def _open_or_index(sources: Sequence[str], options: TextOptions, place: Path) ->
         corpus = open_corpus(sources[0])
         return corpus, BuildSummary(corpus.sentences, corpus.tokens, {}, [])
     # An engine looks for forms, so lemmas would be found for nothing.
-    annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
-    made = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs())
+    made = index_corpus(sources, place, replace(options, level="form", annotator="none"), jobs=jobs())
     counts = made.corpus.sentences, made.corpus.tokens
     return made.corpus, BuildSummary(*counts, made.problems, made.left_out)

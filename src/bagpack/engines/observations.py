@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.casefold import compose, fold_case
 from bagpack.corpus.text.encoding import MAX_UNESCAPES
-from bagpack.corpus.text.lemmas import AnnotatedToken, get_annotator
+from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.engines.base import Snippet
 from bagpack.engines.queries import MAX_GAP, Form, Query
 from bagpack.engines.sentences import marked_sentences, plain, unmark
@@ -117,7 +117,7 @@ class Annotation:
         """The sentences of a snippet (one, unless the annotator splits it)."""
         if self._annotator.in_context:
             (sentences,) = self._annotator.annotate([plain(snippet.text)])
-            return [self._sentence(*zip(*sentence, strict=True)) for sentence in map(_columns, sentences)]
+            return [self._sentence(*zip(*sentence, strict=True)) for sentence in sentences]
         forms, glued = unmark(snippet.text)
         if fresh := list(set(forms).difference(self._lemma)):
             found = self._annotator.lemmatize([compose(form) for form in fresh])
@@ -128,10 +128,6 @@ class Annotation:
         keys = forms if self._by_form else [lemma or form for form, lemma in zip(forms, lemmas, strict=True)]
         lines = list(map(_line, forms, keys, glued))
         return Sentence(list(forms), list(map(fold_case, forms)), list(glued), lines)
-
-
-def _columns(tokens: Sequence[AnnotatedToken]) -> list[tuple[str, str, bool]]:
-    return [(token.form, token.lemma, token.glued) for token in tokens]
 
 
 class VerticalFile:

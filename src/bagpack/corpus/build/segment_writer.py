@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, fold_all
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import clean_word, compose, fold_case, folding
 from bagpack.corpus.text.encoding import unescape
-from bagpack.corpus.text.lemmas import FormAnnotator, get_annotator
-from bagpack.corpus.text.tags import UNIVERSAL, tagset
+from bagpack.corpus.text.lemmas import get_annotator
+from bagpack.corpus.text.tags import UNIVERSAL, tag_code
 from bagpack.errors import InputError
 from bagpack.files import disk_errors, write_json
 from bagpack.kernels import kernel
@@ -105,7 +105,8 @@ class SegmentWriter:
         ids = np.empty(batch.flags.size, np.uint32)
         table.add_spans(batch.data, batch.spans[4:6], np.zeros_like(ids), ids)
         for number in range(len(codes), len(table)):
-            codes.append(tagset(batch.tagset).code(table.bytes_at(number).decode(errors="replace").strip()))
+            tag = table.bytes_at(number).decode(errors="replace").strip()
+            codes.append(tag_code(batch.tagset, tag) or 0)
         return np.array(codes, np.uint8)[ids]
 
     def _types(self) -> tuple[Strings, Strings, NDArray[np.bool_]]:
@@ -116,7 +117,7 @@ class SegmentWriter:
         forms = [entry.decode() for entry in raw]
         lemmas = forms
         if options.level == "lemma":  # an annotator in context leaves no raw text
-            annotator = cast(FormAnnotator, get_annotator(options.annotator, options.lang))
+            annotator = get_annotator(options.annotator, options.lang)
             lemmas = annotator.lemmatize([form if form.isascii() else compose(form) for form in forms])
         folded = folding(options)
         if folded is fold_case:  # plain forms are not worth a call each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
-from bagpack.corpus.readers.files import line_number
+from bagpack.corpus.readers.files import place_at
 from bagpack.corpus.text.casefold import clean_word
-from bagpack.corpus.text.lemmas import AnnotatedToken, TextAnnotator, get_annotator
+from bagpack.corpus.text.lemmas import Annotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
 from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize_into
 from bagpack.errors import InputError
@@ -71,7 +71,6 @@ class _Waiting:
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
-        self.lang = options.lang
         self.last: Batch | None = None
         # For the tokenizer, and reused: touching fresh pages takes as long as tokenising.
         self._space = Tokens.empty(0)
@@ -91,7 +90,8 @@ class _Waiting:
     def tokens(self) -> Iterator[Batch]:
         """All that waits, as tokens."""
         if self.texts:
-            batch, firsts = self._tokenised(self.texts)
+            annotator = get_annotator(self.options.annotator, self.options.lang)
+            batch, firsts = self._in_context(annotator) if annotator.in_context else self._tokenised()
         elif self.last is not None and (self.documents or self.consumed):
             batch, firsts = Batch(self.last.source, closed=self.last.closed), np.empty(0, np.int64)
         else:
@@ -104,72 +104,53 @@ class _Waiting:
         self._clear()
         yield batch
 
-    def _tokenised(self, texts: list[str]) -> tuple[Batch, NDArray[np.int64]]:
+    def _tokenised(self) -> tuple[Batch, NDArray[np.int64]]:
         """Tokens of raw text, and which is the first of each paragraph."""
-        annotator = get_annotator(self.options.annotator, self.lang)
-        if annotator.in_context:
-            return self._in_context(annotator, texts)
-        block = join_paragraphs(texts, self.lang)
+        block = join_paragraphs(self.texts, self.options.lang)
         data = read_only(np.frombuffer(block.data, np.uint8))
         if self._space.starts.size < data.size:
             self._space = Tokens.empty(2 * data.size)
-        starts, stops, flags = tokenize_into(data, read_only(block.sentence_ends), self.lang, self._space)
+        ends = read_only(block.sentence_ends)
+        starts, stops, flags = tokenize_into(data, ends, self.options.lang, self._space)
         opens = (flags & OPENS_SENTENCE) != 0
         bits = np.where(opens, SENTENCE_START, np.uint32(0))
         bits[((flags & NO_SPACE_BEFORE) != 0) & ~opens] = GLUED
-        bounds = np.append(np.flatnonzero(opens), starts.size)
-        longest = int(np.diff(bounds).max(initial=0))
-        paragraph_starts = np.concatenate([[0], block.paragraph_ends[:-1]])
-        if longest > self.options.max_sentence:
-            begin = starts[bounds[int(np.diff(bounds).argmax())]]
-            raise self._too_long(longest, int(np.searchsorted(paragraph_starts, begin, "right")) - 1)
-        source = self.origins[0][0].source
-        batch = Batch(source, data=data, spans=np.array([starts, stops], np.int32), flags=bits)
-        return batch, np.searchsorted(starts, paragraph_starts)
+        firsts = np.searchsorted(starts, np.concatenate([[0], block.paragraph_ends[:-1]]))
+        return self._batch(data, np.array([starts, stops], np.int32), bits, firsts), firsts
 
-    def _in_context(self, annotator: TextAnnotator, texts: list[str]) -> tuple[Batch, NDArray[np.int64]]:
-        sentences: list[Sequence[AnnotatedToken]] = []
-        counts = [0]
-        paragraphs: list[int] = []
-        for index, found in enumerate(annotator.annotate(texts)):
-            sentences.extend(found)
-            paragraphs.extend([index] * len(found))
-            counts.append(counts[-1] + sum(map(len, found)))
-        return self._spans(sentences, paragraphs), np.array(counts[:-1], np.int64)
-
-    def _spans(self, sentences: Sequence[Sequence[AnnotatedToken]], paragraphs: list[int]) -> Batch:
-        """Annotated sentences as spans; a form, its lemma and its tag follow each other."""
+    def _in_context(self, annotator: Annotator) -> tuple[Batch, NDArray[np.int64]]:
+        """The same by an annotator: a form and its lemma follow each other in the data."""
         pieces: list[bytes] = []
         bits: list[int] = []
-        tagged = False
-        for paragraph, sentence in zip(paragraphs, sentences, strict=True):
-            if len(sentence) > self.options.max_sentence:
-                raise self._too_long(len(sentence), paragraph)
-            for index, (form, lemma, glued, *tag) in enumerate(sentence):
-                pieces += (
-                    clean_word(form).encode(),
-                    clean_word(lemma or form).encode(),
-                    *(own.encode() for own in tag or ("",)),
-                )
-                tagged |= bool(tag and tag[0])
-                bits.append(int(SENTENCE_START) if index == 0 else int(GLUED) * glued)
+        firsts: list[int] = []
+        for sentences in annotator.annotate(self.texts):
+            firsts.append(len(bits))
+            for sentence in sentences:
+                for index, (form, lemma, glued) in enumerate(sentence):
+                    pieces += clean_word(form).encode(), clean_word(lemma or form).encode()
+                    bits.append(int(SENTENCE_START) if index == 0 else int(GLUED) * glued)
         bounds = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
-        # A row for the starts of the forms, one for their stops, and so on.
-        spans = (
-            np.stack([bounds[:-1].reshape(-1, 3), bounds[1:].reshape(-1, 3)], axis=2).reshape(-1, 6).T.copy()
-        )
-        return Batch(
-            self.origins[0][0].source, data=np.frombuffer(b"".join(pieces), np.uint8), spans=spans,
-            flags=np.array(bits, np.uint32), tagset="UD" if tagged else "",
-        )  # fmt: skip
+        spans = np.array([bounds[:-1:2], bounds[1::2], bounds[1::2], bounds[2::2]])
+        data = np.frombuffer(b"".join(pieces), np.uint8)
+        starts = np.array(firsts, np.int64)
+        return self._batch(data, spans, np.array(bits, np.uint32), starts), starts
 
-    def _too_long(self, length: int, index: int) -> InputError:
-        batch, paragraph = self.origins[index]
-        place = (
-            batch.where
-            or f"{batch.source.name}:{line_number(batch.source, batch.offset) + batch.lines[paragraph]:,}"
-        )
-        return InputError(
-            f"{place} has a sentence of {length:,} tokens, more than {self.options.max_sentence:,}; break the text "
-            f"into sentences and paragraphs, or raise --max-sentence"
-        )
+    def _batch(
+        self,
+        data: NDArray[np.uint8],
+        spans: NDArray[np.int32],
+        flags: NDArray[np.uint32],
+        firsts: NDArray[np.int64],
+    ) -> Batch:
+        """A batch of these tokens; `firsts` are the first of each paragraph."""
+        bounds = np.append(np.flatnonzero(flags & SENTENCE_START), flags.size)
+        longest = int(np.diff(bounds).max(initial=0))
+        if longest > self.options.max_sentence:
+            begin = bounds[int(np.diff(bounds).argmax())]
+            batch, paragraph = self.origins[int(np.searchsorted(firsts, begin, "right")) - 1]
+            place = batch.where or place_at(batch.source, batch.offset, lines=batch.lines[paragraph])
+            raise InputError(
+                f"{place} has a sentence of {longest:,} tokens, more than {self.options.max_sentence:,}; break the "
+                f"text into sentences and paragraphs, or raise --max-sentence"
+            )
+        return Batch(self.origins[0][0].source, data=data, spans=spans, flags=flags)

@@ -55,49 +55,38 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
     """
     table = _read_table(path)
     folder = Path(os.path.abspath(path)).parent
-    found = [_row_of(source, table, folder) for source in sources]
-    if not any(found):
+    found = []
+    for source in sources:
+        file = Path(os.path.abspath(source.path))
+        names = [source.name, os.path.normpath(source.path), str(file), file.name, file.name.split(".")[0]]
+        names += [str(file.relative_to(folder))] if file.is_relative_to(folder) else []
+        row = next((table[name] for name in names if name in table), None)
+        found.append(replace(source, attributes=scalar_attributes(row)) if row else source)
+    if found == sources:
         raise InputError(
             f"{path} describes none of the {many(len(sources), 'file')} (its first is {next(iter(table))!r}); name "
             f"them by path or file name in the column {FILE_COLUMNS[0]}"
         )
-    return [
-        replace(source, attributes=scalar_attributes(row)) if row else source
-        for source, row in zip(sources, found, strict=True)
-    ]
-
-
-def _row_of(source: Source, table: Mapping[str, dict[str, str]], folder: Path) -> dict[str, str] | None:
-    path = Path(os.path.abspath(source.path))
-    names = [source.name, os.path.normpath(source.path), str(path), path.name, path.name.split(".")[0]]
-    if path.is_relative_to(folder):
-        names.append(str(path.relative_to(folder)))
-    return next((table[name] for name in names if name in table), None)
+    return found
 
 
 def _read_table(path: str) -> dict[str, dict[str, str]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
+        header = text.partition("\n")[0]
+        # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
+        reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",", strict=True)
+        rows, number = [], 1
+        for row in reader:
+            rows.append((number, row))
+            number = reader.line_num + 1
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"--metadata {path} cannot be read ({error}); give a TSV or CSV file in UTF-8"
         ) from error
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise InputError(
-            f"{path}:{line} has a zero byte, so it is not plain text; give a TSV or CSV file in UTF-8"
-        )
-    header = text.partition("\n")[0]
-    # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
-    reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",", strict=True)
-    rows, line = [], 1
-    try:
-        for row in reader:
-            rows.append((line, row))
-            line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{path}:{line} has a cell whose quotation mark is not closed, or has text behind it ({error}); correct it"
+            f"{path}:{number} is not a row of a table ({error}); close its quotation marks"
         ) from None
     if len(rows) < 2 or len(rows[0][1]) < 2:
         raise InputError(

@@ -112,7 +112,6 @@ class Batch:
     closed: bool = True  # whether a sentence ends with the last token
 
     def add_document(self, name: str, attributes: Attributes = ()) -> None:
-        """What follows belongs to this document."""
         self.documents.append(DocumentStart(len(self.paragraphs), name, attributes=attributes))
 
     def add_paragraph(self, text: str, line: int = 0) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
-from bagpack.corpus.readers.slicing import document_slices
+from bagpack.corpus.readers.files import document_slices
 from bagpack.corpus.readers.token_lines import Layout, TokenLines
 from bagpack.corpus.text.tags import identify_tagset
 

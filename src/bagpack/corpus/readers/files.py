@@ -1,4 +1,4 @@
-"""Finding, opening and decompressing files, and reading them in blocks of whole lines in bounded memory.
+"""Finding, opening and decompressing files, cutting them into slices, and reading these in blocks of whole lines.
 
 Blocks are UTF-8 whatever encoding the source has: nothing behind them knows of encodings. They carry their byte offset
 in the uncompressed source, so that an error can name the line.
@@ -11,7 +11,9 @@ import glob
 import gzip
 import io
 import lzma
+import mmap
 import os
+import re
 import sys
 import zlib
 from collections import deque
@@ -23,8 +25,8 @@ from typing import IO, Any, NamedTuple
 
 from bagpack.artefacts import is_artefact
 from bagpack.corpus.format import is_unfinished
-from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Block, Slice, Source
+from bagpack.corpus.options import MAX_LINE, TextOptions
+from bagpack.corpus.readers.base import Block, DocumentStart, Slice, Source
 from bagpack.corpus.text.encoding import decode, encoding_error
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.files import TOO_MANY_FILES, too_many_files
@@ -40,6 +42,7 @@ HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
 PIECES, PIECE = 16, 1 << 18  # of a sample
 READ = 1 << 18
+REACH = 4 << 20  # bytes in which a document is looked for
 
 
 # Finding ----------------------------------------------------------------------------------------------------------
@@ -59,57 +62,43 @@ def expand(names: Iterable[str]) -> list[Named]:
     A file that two names lead to counts once: if the user named it twice, that is an error, in a directory it is
     ignored. What is ignored in a directory (other than hidden files) is in the list too, with the reason.
     """
-    found: list[Named] = []
+    files: list[Named] = []
     for name in names:
         path = Path(name)
         if name == "-" or path.is_file():
-            found.append(Named(name))
-        elif path.is_dir() and is_artefact(path):
-            raise InputError(
-                f"{printable(name)} was made by BagPack and holds no text to index; name the texts, or use it as it is"
-            )
+            found = [Named(name)]
         elif path.is_dir():
-            inside = sorted(_files_below(path))
-            if not inside:
+            if is_artefact(path):
                 raise InputError(
-                    f"the directory {printable(name)} holds no files; name files or another directory"
+                    f"{printable(name)} was made by BagPack and holds no text to index; name the texts"
                 )
-            found.extend(inside)
-        elif matches := sorted(m for m in glob.glob(name, recursive=True) if Path(m).is_file()):
-            found.extend(map(Named, matches))
-        elif path.exists() or path.is_symlink():
-            raise InputError(
-                f"{printable(name)} is not a file that can be read; name a regular file or a directory, or pipe it "
-                f"into -"
-            )
+            found = sorted(_files_below(path))
         else:
-            raise InputError(f"there is no file {printable(name)}; check the name and the working directory")
-    if not found:
-        raise UsageError("no input was named; give files, directories, globs or - for standard input")
-    return _each_once(found)
-
-
-def _each_once(files: list[Named]) -> list[Named]:
-    """Two names of one file: `a.txt` and `./a.txt`, or a link to it."""
-    first: dict[object, Named] = {}
-    kept: list[Named] = []
-
-    def identity(file: Named) -> object:
-        status = os.stat(file.path) if file.path != "-" else None
-        return (status.st_dev, status.st_ino) if status else "-"
-
-    # What the user named is meant, so a link to it in a directory is the one that is ignored.
-    for file in sorted(files, key=lambda file: not file.named):
-        if not file.ignored and (before := first.setdefault(identity(file), file)) is not file and file.named:
-            same = "" if before.path == file.path else f" (as {printable(before.path)}, too)"
-            raise UsageError(
-                f"{printable(file.path)} is named twice{same}, so its text would count twice; name each file once"
+            found = [
+                Named(match) for match in sorted(glob.glob(name, recursive=True)) if Path(match).is_file()
+            ]
+        if not found:
+            raise InputError(
+                f"there is no file {printable(name)}, nor a directory with files; check the name and the working "
+                f"directory (a pipe is read as -)"
             )
-    for file in files:
-        if not file.ignored and (other := first[identity(file)]) is not file:
-            file = file._replace(ignored=f"the same file as {printable(other.path)}")
-        kept.append(file)
-    return kept
+        files += found
+    if not files:
+        raise UsageError("no input was named; give files, directories, globs or - for standard input")
+    first: dict[object, Named] = {}
+    # What the user named is meant, so a link to it in a directory is the one that is ignored.
+    for index, file in sorted(enumerate(files), key=lambda item: not item[1].named):
+        status = os.stat(file.path) if file.path != "-" and not file.ignored else None
+        other = first.setdefault((status.st_dev, status.st_ino) if status else file.path, file)
+        if other is file:
+            continue
+        if file.named:
+            raise UsageError(
+                f"{printable(file.path)} is named twice (as {printable(other.path)}, too), so its text would count "
+                f"twice; name each file once"
+            )
+        files[index] = file._replace(ignored=f"the same file as {printable(other.path)}")
+    return files
 
 
 def _files_below(top: Path) -> Iterator[Named]:
@@ -217,11 +206,6 @@ def open_plain(source: Source) -> IO[bytes]:
     return opened
 
 
-def uncompressed(handle: IO[bytes], compression: str) -> IO[bytes]:
-    """The uncompressed bytes of an open file."""
-    return OPENERS[compression](handle, "rb") if compression else handle
-
-
 def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> bytes:
     """Read up to `size` bytes; a truncated or damaged compressed file is an error with its name."""
     try:
@@ -255,12 +239,6 @@ def to_text(
     return decode(data, source.encoding, options.encoding_errors), marks[0] - marks[1]
 
 
-def read_head(source: Source, size: int = HEAD) -> bytes:
-    """The first bytes of the uncompressed text, without a byte-order mark."""
-    with open_plain(source) as stream:
-        return read_some(stream, source, size, 0).removeprefix(BOM)
-
-
 def sample(stream: IO[bytes], source: Source, head: bytes) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of runs of whole lines: all of a small file, several places of a large one.
 
@@ -290,14 +268,11 @@ def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
     for offset, raw in _lines(part, options.max_line):
         data, repaired = raw.removeprefix(BOM) if offset == 0 else raw, 0
         if not data.isascii():
-            text, repaired = to_text(data, source, options, _placed(source, offset))
+            place = partial(place_at, source, offset)
+            text, repaired = to_text(data, source, options, place)
             if repaired or source.encoding != "utf-8":
                 data = text.encode()
         yield Block(offset, len(raw), data, repaired)
-
-
-def _placed(source: Source, offset: int) -> Callable[[int], str]:
-    return lambda at: place_at(source, offset + at)
 
 
 def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
@@ -359,19 +334,112 @@ def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def place_at(source: Source, offset: int) -> str:
-    """File and line, as messages name them, of a byte of the uncompressed text."""
-    return f"{source.name}:{line_number(source, offset):,}"
-
-
-def line_number(source: Source, offset: int) -> int:
-    """1-based number of the line that holds this byte of the uncompressed text."""
-    lines = 1
+def place_at(source: Source, offset: int, more: int = 0, *, lines: int = 0) -> str:
+    """File and line, as messages name them, of byte `offset + more` of the uncompressed text; `lines` are added."""
+    left, number = offset + more, 1 + lines
     with open_plain(source) as stream:
-        while offset > 0:
-            chunk = stream.read(min(BLOCK, offset))
-            if not chunk:
+        while left > 0 and (chunk := stream.read(min(BLOCK, left))):
+            number += chunk.count(b"\n")
+            left -= len(chunk)
+    return f"{source.name}:{number:,}"
+
+
+# Slicing ----------------------------------------------------------------------------------------------------------
+
+
+class Cut(NamedTuple):
+    """Where a slice begins, and whether a document begins there too."""
+
+    offset: int
+    at_document: bool
+
+
+def cut_points(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
+) -> list[Cut]:
+    """Places that cut an uncompressed file into slices of about `target` bytes.
+
+    A cut is just after the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
+    follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
+    """
+    cuts = [Cut(0, True)]
+    if source.size <= target + target // 2:
+        return cuts
+    with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        nominal = target
+        while nominal < source.size - target // 2:
+            stop = min(source.size, nominal + reach)
+            found = -1
+            for group in (marks, fallback):
+                for mark in group:
+                    hit = view.find(mark, nominal, found + len(mark) if found >= 0 else stop)
+                    if hit >= 0 and (found < 0 or hit + 1 < found):
+                        found = hit + 1
+                if found >= 0:
+                    break
+            if found < 0:
+                nominal = stop
+                continue
+            if found >= source.size:
                 break
-            lines += chunk.count(b"\n")
-            offset -= len(chunk)
-    return lines
+            if found > cuts[-1].offset:
+                cuts.append(Cut(found, group is marks))
+            nominal = max(nominal + target, found + target // 2)
+    return cuts
+
+
+def document_slices(
+    source: Source,
+    target: int,
+    marks: tuple[bytes, ...],
+    fallback: tuple[bytes, ...],
+    opening: re.Pattern[bytes],
+    opened: Callable[[str], DocumentStart],
+) -> list[Slice]:
+    """Slices that begin where a document does, or at a fallback mark if none does nearby; see `cut_points`.
+
+    One that begins inside a document records which: what `opened` makes of the text from the last line before it on
+    that matches `opening` (a newline and a document's first line).
+    """
+    if source.compression:
+        return [Slice(source)]
+    cuts = cut_points(source, target, marks, fallback, min(REACH, target))
+    ends = [*(cut.offset for cut in cuts[1:]), source.size]
+    found = []
+    document: DocumentStart | None = None
+    for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
+        if not cut.at_document:
+            text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
+            if text is not None:
+                document = opened(decode(text, source.encoding, "replace"))
+            document = document or DocumentStart(0, source.name)
+        if cut.at_document or document is None:
+            found.append(Slice(source, cut.offset, end))
+        else:
+            found.append(Slice(source, cut.offset, end, document.name, document.attributes))
+        if cut.at_document:
+            document = None
+    return found
+
+
+def _last_opening(source: Source, start: int, end: int, opening: re.Pattern[bytes]) -> bytes | None:
+    """The text from the last line of these bytes on that matches, some lines of it.
+
+    Read backwards, since that line is near the end as a rule.
+    """
+    overlap = 1 << 12  # no opening tag is longer
+    with open(source.path, "rb") as handle:
+        stop = end
+        while stop > start:
+            at = max(start - 1, stop - BLOCK, 0)
+            handle.seek(at)
+            data = handle.read(min(stop + overlap, end) - at)
+            if at == 0:
+                data = b"\n" + data.removeprefix(BOM)
+            hit = None
+            for hit in opening.finditer(data):  # noqa: B007 (the last one is wanted)
+                pass
+            if hit is not None:
+                return data[hit.start() + 1 :][: 2 * overlap]
+            stop = at if at >= start else start
+    return None

@@ -11,8 +11,7 @@ from typing import Any
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import encodable, scalar_attributes
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
-from bagpack.corpus.readers.files import HEAD
-from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.files import HEAD, cut_points
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
 from bagpack.errors import InputError
 
@@ -68,46 +67,32 @@ class JsonLinesReader(Reader):
 def _add_object(batch: Batch, line: str, index: int, number: int, options: TextOptions) -> None:
     """Add the document of a line to the batch."""
     place = f"{batch.source.name}:{number:,}"
-    value, problem = _parsed(line, options.text_field)
+    field, problem = options.text_field, ""
+    value: Any = None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        problem = f"is not JSON ({error})"
+    if not problem and not isinstance(value, dict):
+        problem = f"is JSON but no object: {line[:40]!r}"
+    elif not problem and not isinstance(value.get(field), str):
+        has = ", ".join(sorted(map(str, value))) or "none"
+        problem = f"has no text in a field {field!r} (it has: {has}); name the field with --text-field"
     if problem:
         if options.bad_lines == "error":
             raise InputError(f"{place} {problem}; --bad-lines skip ignores such lines and counts them")
         batch.skipped += 1
         return
-    text = value[options.text_field]
-    if encodable(text) != text:  # "\\ud83d" alone: half a character, which only JSON can write down
-        if options.encoding_errors == "strict":
-            raise InputError(
-                f"{place} has an unpaired surrogate in {options.text_field!r}; use --encoding-errors "
-                f"replace or skip"
-            )
-        batch.repaired += 1
-        by = "replace" if options.encoding_errors == "replace" else "ignore"
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", by)
+    text = encodable(value[field])
+    batch.repaired += (
+        text != value[field]
+    )  # "\\ud83d" alone: half a character, which only JSON can write down
     name = value.get(options.id_field)
-    others = {key: own for key, own in value.items() if key not in (options.text_field, options.id_field)}
+    others = {key: own for key, own in value.items() if key not in (field, options.id_field)}
     batch.add_document(
         f"{batch.source.name}:{number}" if name is None else encodable(str(name)), scalar_attributes(others)
     )
     add_lines(batch, text, index)
-
-
-def _parsed(line: str, field: str) -> tuple[dict[str, Any], str]:
-    """The object of a line, and what is wrong with it; nothing if it has a text."""
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        return {}, f"is not JSON ({error})"
-    except RecursionError:
-        return {}, "is JSON that is nested too deeply"
-    if not isinstance(value, dict):
-        return {}, f"is JSON but no object: {line[:40]!r}"
-    if field not in value:
-        fields = ", ".join(sorted(map(str, value))) or "none"
-        return value, f"has no field {field!r} (it has: {fields}); name the field with --text-field"
-    if not isinstance(value[field], str):
-        return value, f"has a field {field!r} that is no string"
-    return value, ""
 
 
 READER = JsonLinesReader()

@@ -10,8 +10,8 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,64 +21,48 @@ from bagpack.corpus.readers.base import SUFFIXES, Reader, Source
 from bagpack.corpus.readers.files import (
     BOM,
     HEAD,
+    OPENERS,
     compression_of,
     place_at,
     printable,
     read_some,
     sample,
-    uncompressed,
+    to_text,
     unreadable,
 )
-from bagpack.corpus.text.encoding import (
-    AUTO,
-    check_encoding,
-    codec_name,
-    decode,
-    detect_encoding,
-    encoding_error,
-    encoding_of,
-)
+from bagpack.corpus.text.encoding import AUTO, check_encoding, codec_name, detect_encoding
 from bagpack.errors import InputError, UsageError
+from bagpack.numbers import many
 
 LOOKED_AT = 1 << 17  # bytes from which a reader learns how a file is laid out
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
+NUL_WITHIN = 4096
+SHOWN = 5
 
 
 @cache
 def readers() -> dict[str, Reader]:
     """All readers by name, built-in ones first."""
-    found = {name: _built_in(name) for name in BUILT_IN}
+    found: dict[str, Reader] = {
+        name: importlib.import_module(f"bagpack.corpus.readers.{name}").READER for name in BUILT_IN
+    }
     for entry in entry_points(group="bagpack.readers"):
-        if entry.name not in found:
-            found[entry.name] = _load(entry)
+        try:
+            found.setdefault(entry.name, entry.load())
+        except Exception as error:
+            package = entry.dist.name if entry.dist else entry.value
+            raise UsageError(
+                f"the reader {entry.name!r} of the package {package} cannot be loaded ({type(error).__name__}: "
+                f"{error}); update or uninstall that package"
+            ) from error
     return found
-
-
-def _built_in(name: str) -> Reader:
-    reader: Reader = importlib.import_module(f"bagpack.corpus.readers.{name}").READER
-    return reader
-
-
-def _load(entry: EntryPoint) -> Reader:
-    try:
-        reader: Reader = entry.load()
-    except Exception as error:
-        package = entry.dist.name if entry.dist else entry.value
-        raise UsageError(
-            f"the reader {entry.name!r} of the package {package} cannot be loaded ({type(error).__name__}: {error}); "
-            f"update or uninstall that package, or choose a --format of bagpack's own"
-        ) from error
-    return reader
 
 
 def reader_for(name: str) -> Reader:
     """The reader of a format; an error if there is none."""
-    if name in BUILT_IN:
-        return _built_in(name)
-    known = readers()
-    if name not in known:
-        raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(known))}")
-    return known[name]
+    if name not in readers():
+        raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(readers()))}")
+    return readers()[name]
 
 
 def look(path: str, options: TextOptions, label: str = "") -> Source:
@@ -86,24 +70,19 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
     name = label or printable(path)
     try:
         handle = open(path, "rb")  # noqa: SIM115 (closed below)
+        status = os.fstat(handle.fileno())
+        compression = compression_of(handle.read(6))
     except OSError as error:
         raise unreadable(name, error) from error
     with handle:
-        status = os.fstat(handle.fileno())
-        try:
-            compression = compression_of(handle.read(6))
-        except OSError as error:
-            raise unreadable(name, error) from error
-        if status.st_size == 0:
-            raise UnsuitableError(f"{name} is empty; remove it, or check how it was made", "empty")
         suffix = Path(path).suffix.lower()
-        if suffix in SUFFIXES and suffix != f".{compression}":
+        if status.st_size and suffix in SUFFIXES and suffix != f".{compression}":
             raise InputError(
                 f"{name} has the suffix {suffix} but does not contain {suffix[1:]} data; rename it, or fetch it again"
             )
         source = Source(path, status.st_size, status.st_mtime_ns, compression, label=name)
         handle.seek(0)
-        stream = uncompressed(handle, compression)
+        stream = OPENERS[compression](handle, "rb") if compression else handle
         raw = read_some(stream, source, LOOKED_AT, 0)
         head = raw.removeprefix(BOM)
         reader = _reader_of(source, head[:HEAD], options)
@@ -115,44 +94,34 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
 
 def _encoding_of(source: Source, stream: IO[bytes], head: bytes, options: TextOptions) -> str:
     """The encoding of a source; a sample of it is decoded, so that a wrong one is reported before long work."""
-    encoding = encoding_of(source.name, options.encoding)
+    encoding, pieces = options.encoding, list(sample(stream, source, head))
     if encoding == AUTO:
-        return detect_encoding((piece for _, piece in sample(stream, source, head)), options.lang)
+        encoding = detect_encoding((piece for _, piece in pieces), options.lang)
     check_encoding(encoding)
-    if options.encoding_errors == "strict":
-        for offset, piece in sample(stream, source, head):
-            try:
-                decode(piece, encoding)
-            except UnicodeDecodeError as error:
-                raise encoding_error(place_at(source, offset + error.start), error, encoding) from error
+    for offset, piece in pieces if options.encoding_errors == "strict" else ():
+        to_text(piece, replace(source, encoding=encoding), options, partial(place_at, source, offset))
     return "utf-8" if codec_name(encoding) == "utf-8" else encoding
 
 
 def _reader_of(source: Source, head: bytes, options: TextOptions) -> Reader:
+    if not head:
+        raise UnsuitableError(f"{source.name} is empty; remove it, or check how it was made", "empty")
     if options.format != "auto":
         return reader_for(options.format)
     others = [reader for reader in readers().values() if reader.name != "text"]
-    if not head:
-        raise UnsuitableError(f"{source.name} holds nothing once it is uncompressed; remove it", "empty")
     by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
     for reader in (*by_name, *others):
         if reader.recognises(head):
             return reader
     if by_name:
         return by_name[0]
-    check_text(source.name, head)
+    if what := _unsuitable(head):
+        raise UnsuitableError(
+            f"{source.name} is {what}; convert it to plain text or JSON lines in UTF-8, or take it as it is with "
+            f"--format text",
+            what,
+        )
     return reader_for("text")
-
-
-CONVERT = "convert it to plain text first"
-NUL_WITHIN = 4096
-SHOWN = 5
-MAX_COMMENTS = 20  # before the first element of a page
-
-_HTML = re.compile(rb"<(!doctype\s+html|html)[\s>]", re.IGNORECASE)
-_JSON = re.compile(rb'\s*(\[\s*[\[{"]|\{\s*"[^"\n]*"\s*:)')
-_ELEMENT = re.compile(rb"<([A-Za-z_][\w:.-]*)(?:\s[^<>]*)?>")
-_ISO_2022 = re.compile(rb"\x1b\$[()@AB]")  # the escape sequences that switch to a set of two-byte characters
 
 
 class UnsuitableError(InputError):
@@ -166,63 +135,28 @@ class UnsuitableError(InputError):
         return type(self), (str(self), self.reason)
 
 
-def check_text(name: str, head: bytes) -> None:
-    """Refuse what begins as documents, archives and pictures do; `head` is what no reader knows."""
-    what, problem = _unsuitable(head)
-    if what:
-        raise UnsuitableError(f"{name} {problem}", what)
-
-
-def _unsuitable(head: bytes) -> tuple[str, str]:
-    """What a file is, and a sentence about it; nothing for text."""
-    if head.startswith(b"%PDF"):
-        return "a PDF file", f"is a PDF file, not text; {CONVERT}"
-    if head.startswith(b"PK\x03\x04"):
-        return "a zip archive", f"is a zip archive (docx, odt and epub files are, too), not text; {CONVERT}"
-    if markup := _markup(head):
-        problem = f"is {markup}, whose tags would be counted as words; {CONVERT} or to JSON lines, or take it as it is"
-        return markup, f"{problem} with --format text"
-    if b"\0" in head[:NUL_WITHIN]:
-        problem = (
-            "does not look like text (it holds NUL bytes); convert it to UTF-8 text, or name its --format"
-        )
-        return "not text: NUL bytes", problem
-    if _ISO_2022.search(head):
-        problem = (
-            "is in an ISO-2022 encoding, whose bytes look like ASCII; convert it to UTF-8 (iconv does it)"
-        )
-        return "not UTF-8: ISO-2022", problem
-    return "", ""
-
-
-def _first_element(head: bytes) -> bytes:
-    rest = head.lstrip()
-    for opening, closing in ((b"<?xml", b">"), *((b"<!--", b"-->"),) * MAX_COMMENTS):
-        if rest.startswith(opening):
-            rest = rest.partition(closing)[2].lstrip()
-    return rest
-
-
-def _markup(head: bytes) -> str:
-    """What a file is that begins as JSON, HTML or XML does and is in none of our formats; an empty string for text."""
-    if _JSON.match(head):
-        return "JSON, but not JSON lines"
-    rest = _first_element(head)
-    if _HTML.match(rest):
-        return "an HTML page"
-    if head.lstrip().startswith(b"<?xml"):
-        return "an XML file"
-    root = _ELEMENT.match(rest)
-    if root is None or b"</" not in rest:
-        return ""
-    _, closing, behind = rest.partition(b"</%s>" % root[1])
-    return "" if closing and behind.strip() else "an XML file"
+def _unsuitable(head: bytes) -> str:
+    """What a file is that no reader knows and that is no text either, though its words would be counted."""
+    text = re.sub(rb"\A\s*(<\?xml[^>]*>\s*|<!--.*?-->\s*){0,20}", b"", head, flags=re.DOTALL)
+    root = re.match(rb"<([A-Za-z_][\w:.-]*)(?:\s[^<>]*)?>", text)
+    _, closing, behind = text.partition(b"</%s>" % root[1]) if root else (b"", b"", b"")
+    found = {
+        "a PDF file": head.startswith(b"%PDF"),
+        "a zip archive": head.startswith(b"PK\x03\x04"),
+        "JSON, but not JSON lines": re.match(rb'\s*(\[\s*[\[{"]|\{\s*"[^"\n]*"\s*:)', head),
+        "an HTML page": re.match(rb"<(!doctype\s+html|html)[\s>]", text, re.IGNORECASE),
+        # One element from the beginning to the end of what is looked at.
+        "an XML file": head.lstrip().startswith(b"<?xml")
+        or (root and b"</" in text and not (closing and behind.strip())),
+        "not text: it holds NUL bytes": b"\0" in head[:NUL_WITHIN],
+        "in an ISO-2022 encoding": re.search(rb"\x1b\$[()@AB]", head),  # a switch to two-byte characters
+    }
+    return next((what for what, holds in found.items() if holds), "")
 
 
 def say_left_out(files: Sequence[LeftOut], all_in: str = "") -> str:
     """A message with their number and the first few; `all_in` is the command that lists them all."""
-    count = "1 file was" if len(files) == 1 else f"{len(files):,} files were"
-    shown = [f"{file.path} ({file.reason})" for file in files[:SHOWN]]
+    shown = ", ".join(f"{file.path} ({file.reason})" for file in files[:SHOWN])
     more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
     where = f" ({all_in} names them all)" if more and all_in else ""
-    return f"{count} skipped: {', '.join(shown)}{more}{where}"
+    return f"{many(len(files), 'file')} skipped: {shown}{more}{where}"

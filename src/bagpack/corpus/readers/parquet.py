@@ -13,7 +13,6 @@ from typing import Any
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
-from bagpack.corpus.readers.files import to_text
 from bagpack.corpus.readers.text import add_lines
 from bagpack.errors import BagpackError, InputError, import_extra
 
@@ -62,56 +61,37 @@ class ParquetReader(Reader):
         number = part.first_line
         with _open(part.source, options) as handle:
             own = (options.text_field, options.id_field)
-            fields = [field for field in handle.schema_arrow if field.name in own or _is_scalar(field.type)]
-            columns = [field.name for field in fields]
+            columns = [
+                field.name for field in handle.schema_arrow if field.name in own or _is_scalar(field.type)
+            ]
             groups = list(range(part.start, part.end))
             for rows in handle.iter_batches(batch_size=ROWS, row_groups=groups, columns=columns):
                 for row in range(rows.num_rows):
                     number += 1
-                    yield _document(
-                        part.source, number, {n: _cell(rows.column(n)[row]) for n in columns}, options
-                    )
+                    cells = {name: rows.column(name)[row].as_py() for name in columns}
+                    yield _document(part.source, number, cells, options)
 
 
 def _document(source: Source, number: int, cells: dict[str, Any], options: TextOptions) -> Batch:
-    """The document of a row; texts are bytes, since in a damaged file they need not be UTF-8."""
     batch = Batch(source, where=f"{source.name} row {number:,}")
     text, name = cells.pop(options.text_field), cells.pop(options.id_field, None)
     if text is None:
         batch.skipped = 1
         return batch
-    if not hasattr(text, "to_pybytes"):
+    if not isinstance(text, str) or len(text) > options.max_line:
         raise InputError(
-            f"{source.name}: the column {options.text_field!r} holds no strings; name the text column with --text-field"
+            f"{batch.where} has no text of at most {options.max_line:,} characters in {options.text_field!r}; split "
+            f"it, or name the text column with --text-field"
         )
-    for what, cell, most, advice in (
-        ("a text", text, options.max_line, "split it"),
-        ("an id", name, MAX_ID, "name another column with --id-field"),
-    ):
-        if getattr(cell, "size", 0) > most:
-            raise InputError(f"{batch.where} has {what} of more than {most:,} bytes; {advice}")
-    batch.consumed = text.size
-    words, batch.repaired = to_text(text.to_pybytes(), source, options, lambda at: batch.where)
-    # A short file can hold very many long values, which are no attributes.
-    values = {key: _plain(cell) for key, cell in cells.items() if getattr(cell, "size", 0) <= MAX_ID}
-    batch.add_document(
-        f"{source.name}:{number}" if name is None else str(_plain(name)), scalar_attributes(values)
-    )
-    add_lines(batch, words)
+    batch.consumed = len(text)
+    name = f"{source.name}:{number}" if name is None else str(name)
+    if len(name) > MAX_ID:
+        raise InputError(
+            f"{batch.where} has an id of more than {MAX_ID:,} characters; name another --id-field"
+        )
+    batch.add_document(name, scalar_attributes(cells))
+    add_lines(batch, text)
     return batch
-
-
-def _cell(scalar: Any) -> Any:
-    """The value of a cell; of a string or bytes, the buffer that holds it."""
-    if hasattr(scalar, "value") and hasattr(scalar, "dictionary"):
-        scalar = scalar.value
-    if scalar is None or not scalar.is_valid:
-        return None
-    return scalar.as_buffer() if hasattr(scalar, "as_buffer") else scalar.as_py()
-
-
-def _plain(cell: Any) -> Any:
-    return cell.to_pybytes().decode("utf-8", "replace") if hasattr(cell, "to_pybytes") else cell
 
 
 def _check_expansion(source: Source, group: Any) -> None:

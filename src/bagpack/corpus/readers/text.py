@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
-from bagpack.corpus.readers.files import HEAD
-from bagpack.corpus.readers.slicing import cut_points
+from bagpack.corpus.readers.files import HEAD, cut_points
 
 WRAPPED_LEAST, WRAPPED_WIDTH = 40, 120  # characters of the longest of hard-wrapped lines
 WRAPPED = "wrapped"

@@ -14,7 +14,7 @@ import numpy as np
 from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, Block, DocumentStart, Slice
-from bagpack.corpus.readers.files import line_number
+from bagpack.corpus.readers.files import place_at
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
 from bagpack.kernels import kernel, read_only
@@ -105,22 +105,20 @@ class TokenLines:
 
     def _bad_line(self, code: int, block: bytes, offset: int, before: int) -> InputError:
         start = int(self.state[POSITION])
-        end = block.find(b"\n", start)
-        line = block[start : end if end >= 0 else len(block)]
+        line = block[start:].partition(b"\n")[0]
         shown = line[:SHOWN_BYTES].decode(errors="replace").rstrip("\r")
-        count = line.count(b"\t") + 1
-        skip = "; --bad-lines skip ignores such lines and counts them"
         problems = {
-            FEW_COLUMNS: f"has too few columns ({count}, where {self.layout.names} are expected): {shown!r}; name what "
-            f"is there with --columns, or let --bad-lines skip ignore such lines and count them",
-            EMPTY_FORM: f"has an empty word: {shown!r}{skip}",
-            WRONG_COLUMNS: f"has {many(count, 'column')} where CoNLL-U has 10: {shown!r}{skip}",
-            BAD_ID: f"has no word id such as 1, 1-2 or 1.1: {shown!r}{skip}",
-            LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence; the sentence boundaries "
-            f"seem to be missing: mark them, or raise --max-sentence",
+            FEW_COLUMNS: f"has too few columns for {self.layout.names} (--columns names what is there)",
+            EMPTY_FORM: "has an empty word",
+            WRONG_COLUMNS: f"has {many(line.count(TAB) + 1, 'column')} where CoNLL-U has 10",
+            BAD_ID: "has no word id such as 1, 1-2 or 1.1",
+            LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence",
         }
-        number = line_number(self.source, offset) + before + block.count(b"\n", 0, start)
-        return InputError(f"{self.source.name}:{number:,} {problems[code]}")
+        cure = "--bad-lines skip ignores such lines and counts them"
+        if code == LONG_SENTENCE:
+            cure = "mark the sentence boundaries, or raise --max-sentence"
+        place = place_at(self.source, offset, lines=before + block.count(b"\n", 0, start))
+        return InputError(f"{place} {problems[code]}: {shown!r}; {cure}")
 
 
 def whole_sentences(

@@ -6,31 +6,23 @@ import codecs
 import html
 from collections.abc import Iterable
 from contextlib import suppress
-from fnmatch import fnmatch
 from functools import cache
-from pathlib import PurePath
 
 from bagpack.corpus.text.languages import language
 from bagpack.errors import InputError, UsageError
 
 AUTO = "auto"
 MAX_UNESCAPES = 3  # WaCky files hold doubly escaped entities (&amp;amp;)
-DETECT_BYTES = 1 << 15
 
 # Latin-1 as browsers read it: 0x80-0x9f are windows-1252 where that defines them.
 _WEB_LATIN1 = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
 
-# The encodings that texts of a language had before UTF-8; any other language counts as Western European.
-# Arabic and Hebrew ones are not detected: any bytes read as one of these look like the language.
-_CENTRAL_EUROPEAN, _CYRILLIC = ("cp1250", "iso8859-2"), ("cp1251", "koi8_r")
+# The encoding that most texts of a language had before UTF-8; for any other language, latin-1.
 _LEGACY = {
-    **dict.fromkeys(("cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), _CENTRAL_EUROPEAN),
-    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), _CYRILLIC),
-    "el": ("cp1253",), "tr": ("cp1254",), "lt": ("cp1257",), "lv": ("cp1257",),
-    "ja": ("cp932", "euc_jp"), "ko": ("cp949",), "zh": ("gb18030", "big5"),
+    **dict.fromkeys(("cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), "cp1250"),
+    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"),
+    "el": "cp1253", "tr": "cp1254", "lt": "cp1257", "lv": "cp1257", "ja": "cp932", "ko": "cp949", "zh": "gb18030",
 }  # fmt: skip
-_WESTERN = ("cp1252",)
-_LATIN = (*_CENTRAL_EUROPEAN, "cp1254", "cp1257")
 
 
 @cache
@@ -60,31 +52,21 @@ def unescape(text: str) -> str:
 
 @cache
 def check_encoding(encoding: str) -> None:
-    """Refuse encodings in which the byte of a line feed, a tab or `<` may mean something else.
+    """Refuse encodings in which an ASCII byte may be part of another character, or mean something else.
 
-    UTF-16, UTF-7, EBCDIC and the ISO-2022 family are such; files in them cannot be cut into lines or slices.
+    UTF-16, UTF-7, EBCDIC and the ISO-2022 family are such; files in them cannot be cut into lines.
     """
     try:
         plain = "a\n\t<".encode(codec_name(encoding)) == b"a\n\t<"
     except (LookupError, ValueError) as error:  # the latter from a codec that is no text encoding
         raise UsageError(f"--encoding {encoding} is not a known encoding; try utf-8 or latin-1") from error
-    if not plain or not all(map(_is_separable, _encoded_characters(codec_name(encoding)))):
+    for character in "éжあ中한":
+        with suppress(UnicodeError):  # it has no such character
+            plain = plain and not character.encode(codec_name(encoding)).isascii()
+    if not plain:
         raise UsageError(
             f"--encoding {encoding} cannot be read directly; convert the file to UTF-8 (iconv does it)"
         )
-
-
-def _encoded_characters(codec: str) -> Iterable[bytes]:
-    for point in (*range(0x80, 0xD800), *range(0xE000, 0xFFFE)) if codec != "utf-8" else ():
-        with suppress(UnicodeError):  # it has no such character
-            yield chr(point).encode(codec)
-
-
-def _is_separable(encoded: bytes) -> bool:
-    """Whether the bytes of a character beyond ASCII cannot be mistaken for a line feed, a tab, `<` or `&`."""
-    if len(encoded) < 2:
-        return True
-    return encoded[0] >= 0x80 and all(byte >= 0x40 or 0x30 <= byte <= 0x39 for byte in encoded)
 
 
 def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> InputError:
@@ -97,52 +79,11 @@ def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> Inpu
     )
 
 
-def encoding_of(path: str, spec: str) -> str:
-    """The encoding that `--encoding` names for a file: NAME, or PATTERN=NAME for some files, comma-separated.
-
-    >>> encoding_of("old/a.txt", "utf-8,old/*=latin-1")
-    'latin-1'
-    """
-    fallback = "utf-8"
-    for entry in filter(None, (entry.strip() for entry in spec.split(","))):
-        pattern, given, name = entry.rpartition("=")
-        if not given:
-            fallback = name
-        elif fnmatch(path, pattern) or fnmatch(PurePath(path).name, pattern):
-            return name
-    return fallback
-
-
 def detect_encoding(sample: Iterable[bytes], lang: str) -> str:
-    """UTF-8 if all of the sample is; else an encoding that texts of the language had before UTF-8.
-
-    Other languages' encodings are taken only if they do not use Latin letters: those are too much alike.
-    """
-    odd = b"".join(
-        line
-        for piece in sample
-        if _read_as("utf-8", piece) is None
-        for line in piece.splitlines(keepends=True)
-        if not line.isascii()
-    )[:DETECT_BYTES]
-    if not odd:
-        return "utf-8"
-    own = [name for name in _LEGACY.get(language(lang).code, _WESTERN) if _read_as(name, odd) is not None]
-    if len(own) == 1 and own[0] not in _WESTERN:
-        return own[0]
-    others = (
-        () if len(own) > 1 else (name for names in _LEGACY.values() for name in names if name not in _LATIN)
-    )
-    from charset_normalizer import from_bytes
-
-    found = from_bytes(odd, cp_isolation=sorted({*own, *others})).best()
-    best = codec_name(found.encoding) if found else ""
-    return "latin-1" if best in ("", *map(codec_name, _WESTERN)) else best
-
-
-def _read_as(encoding: str, data: bytes) -> str | None:
-    """The text, if the bytes are in this encoding; the last character may be incomplete."""
+    """UTF-8 if all of the sample is, whose last character may be incomplete; else the old one of the language."""
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(data)
+        for piece in sample:
+            codecs.getincrementaldecoder("utf-8")().decode(piece)
     except UnicodeDecodeError:
-        return None
+        return _LEGACY.get(language(lang).code, "latin-1")
+    return "utf-8"

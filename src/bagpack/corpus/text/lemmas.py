@@ -1,4 +1,4 @@
-"""Lemmas: of distinct forms, without context, or by a spaCy pipeline, in context.
+"""Lemmas of distinct forms, without context; for Chinese and Japanese, words and lemmas by a segmenter.
 
 The default lemmatiser needs no context, so a corpus of a billion tokens costs as many look-ups as it has
 distinct forms. For English, simplemma's answer is corrected where lemminflect knows the form and disagrees
@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from bagpack.corpus.text.casefold import has_dotted_i, small_i
 from bagpack.corpus.text.sentences import split_sentences
@@ -29,71 +29,45 @@ class AnnotatedToken(NamedTuple):
     form: str
     lemma: str
     glued: bool
-    tag: str = ""  # universal part of speech, if the annotator has one
 
 
-class FormAnnotator(Protocol):
-    """Gives lemmas to distinct forms; tokens come from `bagpack.corpus.text.tokenizer`."""
+class Annotator:
+    """Gives lemmas to distinct forms, here the form itself, or (`in_context`) cuts paragraphs into tokens by itself."""
 
-    in_context: Literal[False]
+    in_context = False
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        """Return one lemma per form."""
-
-
-class TextAnnotator(Protocol):
-    """Splits paragraphs into sentences and tokens by itself."""
-
-    in_context: Literal[True]
+        """One lemma per form."""
+        return list(forms)
 
     def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        """Yield the sentences of each paragraph, in order."""
+        """The sentences of each paragraph, in order."""
+        raise NotImplementedError
 
 
 @cache
-def get_annotator(spec: str, lang: str) -> FormAnnotator | TextAnnotator:
-    """Return the annotator that ``simplemma``, ``none`` or ``spacy:MODEL`` names.
+def get_annotator(spec: str, lang: str) -> Annotator:
+    """The annotator that ``simplemma``, ``jieba``, ``fugashi`` or ``none`` names.
 
     Examples
     --------
     >>> get_annotator("simplemma", "en").lemmatize(["lions", "went", "n't"])
     ['lion', 'go', 'not']
     """
-    name, _, model = spec.partition(":")
     if spec == "none":
-        return FormsThemselves()
+        return Annotator()
     if spec in ("jieba", "fugashi"):
         return chinese() if spec == "jieba" else japanese()
     if spec == "simplemma":
-        known = simplemma_languages()
-        if lang not in known:
+        from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
+
+        if lang not in SUPPORTED_LANGUAGES:
             raise UsageError(
-                f"there are no lemmas for --lang {lang!r}; choose one of {' '.join(known)}, or --annotator none "
-                f"--level form for any language"
+                f"there are no lemmas for --lang {lang!r}; choose one of {' '.join(sorted(SUPPORTED_LANGUAGES))}, or "
+                f"--annotator none --level form for any language"
             )
         return EnglishLemmatizer() if lang == "en" else SimplemmaLemmatizer(lang)
-    if name == "spacy" and model:
-        return SpacyAnnotator(model)
-    raise UsageError(
-        f"--annotator {spec} is unknown; choose auto, simplemma, jieba, fugashi, none or spacy:MODEL"
-    )
-
-
-def simplemma_languages() -> list[str]:
-    """Return the codes of the languages that simplemma has a dictionary for."""
-    from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
-
-    return sorted(SUPPORTED_LANGUAGES)
-
-
-class FormsThemselves:
-    """Every form is its own lemma."""
-
-    in_context: Literal[False] = False
-
-    def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        """Return the forms."""
-        return list(forms)
+    raise UsageError(f"--annotator {spec} is unknown; choose auto, simplemma, jieba, fugashi or none")
 
 
 # Only what is written in letters is inflected: not 4th, 1990s, addresses or punctuation.
@@ -104,10 +78,8 @@ _INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
 _REMEMBERED = 400_000
 
 
-class SimplemmaLemmatizer:
+class SimplemmaLemmatizer(Annotator):
     """simplemma's dictionary and rules of one language."""
-
-    in_context: Literal[False] = False
 
     def __init__(self, lang: str) -> None:
         from simplemma.strategies import DefaultStrategy
@@ -119,7 +91,7 @@ class SimplemmaLemmatizer:
         self._known: dict[str, str] = {}
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        """Return one lemma per form, the form itself where nothing is known."""
+        """One lemma per form, the form itself where nothing is known."""
         known = self._known
         lemmas = list(map(known.get, forms))
         for index, lemma in enumerate(lemmas):
@@ -229,7 +201,7 @@ _VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "
 
 @cache
 def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
-    """Return the lemmas of each form, verbs first, without auxiliaries."""
+    """The lemmas of each form, verbs first, without auxiliaries."""
     # Read from its file: importing lemminflect imports spaCy too wherever that is installed.
     table = "resources/lemma_lu.csv.gz"
     path = extra_file("lemminflect", table, "lemminflect", "all", "lemmatising English")
@@ -251,56 +223,20 @@ def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
     }
 
 
-class SpacyAnnotator:
-    """Sentences, tokens and lemmas by a spaCy pipeline."""
-
-    in_context: Literal[True] = True
-
-    def __init__(self, model: str) -> None:
-        spacy = import_extra("spacy", "spacy", "spacy", f"--annotator spacy:{model}")
-        try:
-            self._pipeline: Any = spacy.load(model, exclude=["ner"])
-        except OSError:
-            raise UsageError(
-                f"spaCy has no pipeline {model!r} here; fetch it with python -m spacy download {model}, or name a "
-                f"directory"
-            ) from None
-        if not {"parser", "senter", "sentencizer"} & set(self._pipeline.pipe_names):
-            self._pipeline.add_pipe("sentencizer", first=True)
-        self._pipeline.max_length = 1 << 30
-
-    def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        """Yield the sentences of each paragraph, in order; spaCy's white-space tokens are dropped."""
-        for document in self._pipeline.pipe(paragraphs):
-            sentences = []
-            glued = False
-            for sentence in document.sents:
-                words = []
-                for token in sentence:
-                    if not token.is_space:
-                        words.append(
-                            AnnotatedToken(token.text, token.lemma_ or token.text, glued, token.pos_)
-                        )
-                    glued = not token.whitespace_ and not token.is_space
-                if words:
-                    sentences.append(words)
-            yield sentences
-
-
 Word = tuple[str, str]  # form and lemma
 
 
-class SegmentingAnnotator:
+class SegmentingAnnotator(Annotator):
     """Sentences by sentencex, words by a segmenter."""
 
-    in_context: Literal[True] = True
+    in_context = True
 
     def __init__(self, lang: str, words: Callable[[str], Iterable[Word]]) -> None:
         self.lang = lang
         self._words = words
 
     def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        """Yield the sentences of each paragraph, in order; white space is in no token."""
+        """The sentences of each paragraph, in order; white space is in no token."""
         for paragraph in paragraphs:
             sentences = []
             for sentence in split_sentences(paragraph, self.lang):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -37,57 +36,33 @@ def _tables() -> dict[str, dict[str, int]]:
     return found
 
 
-@dataclass(frozen=True)
-class Tagset:
-    """A list of tags, each with the universal tag that it maps to."""
+def tag_code(tagset: str, tag: str) -> int | None:
+    """The code of the universal tag that a tag maps to; None if the tagset does not know it.
 
-    name: str
-    codes: dict[str, int]
-
-    def find(self, tag: str) -> int | None:
-        """The code of a tag's universal tag; None if the tagset does not know it.
-
-        Taggers write two tags where they cannot decide (NN1-VVB in the BNC); the first is the likelier one.
-        """
-        for candidate in (tag, re.split(r"[-|](?=[A-Z])", tag)[0]):
-            beginnings = (f"{candidate[:end]}*" for end in range(len(candidate), 0, -1))
-            for name in (candidate, *beginnings):
-                if name in self.codes:
-                    return self.codes[name]
-        return None
-
-    def code(self, tag: str) -> int:
-        """The code of a tag's universal tag, X if the tagset does not know it."""
-        return self.find(tag) or 0
-
-
-@cache
-def tagset(name: str) -> Tagset:
-    """The tagset of this name."""
-    if name not in (*_tables(), UNKNOWN):
-        raise UsageError(f"--tagset {name} is unknown; choose one of auto, {', '.join(_tables())}")
-    return Tagset(name, _tables().get(name, {}))
-
-
-def tagset_names() -> list[str]:
-    """All that are known."""
-    return list(_tables())
+    Taggers write two tags where they cannot decide (NN1-VVB in the BNC); the first is the likelier one.
+    """
+    codes = _tables().get(tagset, {})
+    for candidate in (tag, re.split(r"[-|](?=[A-Z])", tag)[0]):
+        beginnings = (f"{candidate[:end]}*" for end in range(len(candidate), 0, -1))
+        for name in (candidate, *beginnings):
+            if name in codes:
+                return codes[name]
+    return None
 
 
 def identify_tagset(tags: Iterable[str], named: str = "auto") -> str:
-    """The tagset that was named or, of `auto`, that knows most of these tags; `unknown` if none knows enough of them.
-
-    Without tags there is none.
-    """
+    """The tagset that was named or, of `auto`, that knows most of these tags; `unknown` if none knows enough."""
     counts = Counter(tags)
     total = counts.total()
     if not total:
         return ""
     if named != "auto":
-        return tagset(named).name
+        if named not in _tables():
+            raise UsageError(f"--tagset {named} is unknown; choose one of auto, {', '.join(_tables())}")
+        return named
 
     def known(name: str) -> int:
-        return sum(count for tag, count in counts.items() if tagset(name).find(tag) is not None)
+        return sum(count for tag, count in counts.items() if tag_code(name, tag) is not None)
 
     best = max(_tables(), key=known)  # of equals, the first
     return best if known(best) >= ENOUGH * total else UNKNOWN
