@@ -72,7 +72,7 @@ def divided(path: Path) -> Path:
         arrays = {"documents.start": starts, "documents.blob": names.blob, "documents.offsets": names.offsets}
         facts = {**shard.facts, "documents": int(starts.size), "attributes": list(columns.names)}
         for name, array in (arrays | columns.arrays()).items():
-            facts["checksums"][name] = write_array(place / name, array, format.SHARD[name].dtype)
+            facts["checksums"][name] = write_array(place / name, array, format.SEGMENT[name].dtype)
         write_json(place / FACTS, facts)
         entries.append(segment_entry(new, entry["name"]))
         total += starts.size

@@ -20,7 +20,7 @@ TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
 NAME = "0" * 32 + "-000"
 SHARD, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
 FILES = [
-    *((SHARD, name) for name in format.SHARD),
+    *((SHARD, name) for name in format.SEGMENT),
     *((LEXICON, name) for name in format.LEXICON),
 ]
 
@@ -105,7 +105,7 @@ HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "document
 def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
     path = store / directory / name
     content = path.read_bytes()
-    declared = {**format.SHARD, **format.LEXICON}[name]
+    declared = {**format.SEGMENT, **format.LEXICON}[name]
     for changed in wild_values(content, declared.dtype):
         path.write_bytes(changed)
         reseal(store)
@@ -127,7 +127,7 @@ def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
 def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name, how, store):
     path = store / directory / name
     content = path.read_bytes()
-    size = np.dtype({**format.SHARD, **format.LEXICON}[name].dtype).itemsize
+    size = np.dtype({**format.SEGMENT, **format.LEXICON}[name].dtype).itemsize
     path.write_bytes(
         {
             "emptied": b"",

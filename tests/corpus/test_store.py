@@ -75,7 +75,7 @@ def test_the_files_hold_these_numbers(store):
 
 def test_the_documentation_has_every_file_as_it_is_declared():
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
-    for name, array in [*format.SHARD.items(), *format.LEXICON.items()]:
+    for name, array in [*format.SEGMENT.items(), *format.LEXICON.items()]:
         kind, length = array.dtype.lstrip("|"), array.length.replace("+", " + ")
         values = array.rule.__doc__.rstrip(".")
         assert f"| `{name}` | `{kind}` | {length} | {values} | {array.about} |" in page

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from bagpack.artefacts import MANIFEST, damaged_files
 from bagpack.corpus import format
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 OPEN_SHARDS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
 SHOWN_VALUES = 10
-VOCABULARY = ("keys.", "types.", "forms.")  # files that grow with distinct words, not with tokens
 
 
 class Shards(Sequence[Shard]):
@@ -47,11 +46,7 @@ class Shards(Sequence[Shard]):
     def __len__(self) -> int:
         return len(self.directories)
 
-    @overload
-    def __getitem__(self, number: int) -> Shard: ...
-    @overload
-    def __getitem__(self, number: slice) -> Shards: ...
-    def __getitem__(self, number: int | slice) -> Shard | Shards:
+    def __getitem__(self, number: Any) -> Any:
         chosen = self.directories[number]
         if isinstance(chosen, Path):
             return self._open(chosen)
@@ -101,17 +96,14 @@ class Corpus:
 
     @property
     def tokens(self) -> int:
-        """Tokens in all segments."""
         return int(self.manifest["tokens"])
 
     @property
     def sentences(self) -> int:
-        """Sentences in all segments."""
         return int(self.manifest["sentences"])
 
     @property
     def documents(self) -> int:
-        """Documents in all segments."""
         return int(self.manifest["documents"])
 
     @property
@@ -125,7 +117,7 @@ class Corpus:
         total: Counter[str] = Counter()
         for entry in self.manifest["segments"]:
             total.update(entry.get("tags", {}))
-        return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
+        return most_frequent(total)
 
     @property
     def content_hash(self) -> str:
@@ -134,7 +126,6 @@ class Corpus:
 
     @cached_property
     def shards(self) -> Shards:
-        """The segments in corpus order."""
         return Shards([self.root / SEGMENTS / shard["name"] for shard in self.manifest["segments"]])
 
     @property
@@ -144,12 +135,10 @@ class Corpus:
 
     @property
     def absolute_name(self) -> str:
-        """The same from any working directory."""
         return str(self.root)
 
     @cached_property
     def shard_tokens(self) -> list[int]:
-        """Tokens in each segment."""
         return [int(entry["tokens"]) for entry in self.manifest["segments"]]
 
     @cached_property
@@ -262,8 +251,7 @@ class Corpus:
         lexicon = self.manifest["lexicon"]
         directory = self.root / lexicon["directory"]
         numbers = {"tokens": self.tokens, "keys": self.types}
-        damaged = damaged_files(directory, _all_of(format.LEXICON, lexicon["checksums"]))
-        problems.extend(damaged or format.damages(directory, format.LEXICON, numbers))
+        problems.extend(_damaged(directory, format.LEXICON, lexicon["checksums"], numbers))
         for name in ("tokens", "sentences", "documents"):
             total = sum(entry[name] for entry in self.manifest["segments"])
             if total != self.manifest[name]:
@@ -280,18 +268,15 @@ class Corpus:
 
     @property
     def left_out(self) -> list[LeftOut]:
-        """What was not read of the indexed directories, with the reason; the first versions did not record it."""
+        """What was not read of the indexed directories, with the reason."""
         return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
 
     def info(self) -> dict[str, Any]:
         """What `bagpack info` shows."""
         own = [self.root / self.manifest["lexicon"]["directory"], *self.shards.directories]
         files = [self.root / MANIFEST, *(file for directory in own for file in directory.iterdir())]
-        sizes = [(file.name, file.stat().st_size) for file in files]
-        on_disk = sum(size for _, size in sizes)
-        vocabulary = sum(size for name, size in sizes if name.startswith(VOCABULARY))
-        tokens = max(self.tokens, 1)
-        options = self.manifest["options"]
+        on_disk = sum(file.stat().st_size for file in files)
+        sources = self.manifest["sources"]
         return {
             "kind": "corpus",
             "path": str(self.path),
@@ -301,44 +286,38 @@ class Corpus:
             "types": self.types,
             "segments": len(self.manifest["segments"]),
             "bytes": on_disk,
-            "bytes_per_token": round(on_disk / tokens, 3),
-            "bytes_per_token_without_vocabulary": round((on_disk - vocabulary) / tokens, 3),
+            "bytes_per_token": round(on_disk / max(self.tokens, 1), 3),
             **({"parts_of_speech": self.tags, "tagsets": self.tagsets} if self.tags else {}),
             **({"attributes": self._describe_attributes()} if self.attributes else {}),
             "format_version": self.manifest["format_version"],
             "content_hash": self.content_hash,
             "options": self.manifest["options"],
-            "sources": [
-                {name: value for name, value in source.items() if name != "modified"}
-                for source in self.manifest["sources"]
-            ],
+            "sources": [{k: v for k, v in source.items() if k != "modified"} for source in sources],
             "problems": self.manifest["problems"],
             "left_out": [file._asdict() for file in self.left_out],
-            "appended": [
-                {**entry, "options": {k: v for k, v in entry["options"].items() if v != options.get(k)}}
-                for entry in self.manifest.get("appended", [])
-            ],
+            "appended": self.manifest.get("appended", []),
         }
 
     def _describe_attributes(self) -> dict[str, Any]:
         """Of each attribute how many documents and values it has, the most frequent ones, and the range of numbers."""
-        described = {}
+        described: dict[str, Any] = {}
         for name, counts in self.attributes.items():
-            numbers = [
-                int(n) if n.is_integer() else n for value in counts if (n := number_of(value)) is not None
-            ]
-            frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_VALUES]
-            are_numbers = numbers and len(numbers) == len(counts)
-            described[name] = {
-                "documents": counts.total(),
-                "values": len(counts),
-                **({"from": min(numbers), "to": max(numbers)} if are_numbers else {}),
-                "most_frequent": dict(frequent),
-            }
+            described[name] = {"documents": counts.total(), "values": len(counts)}
+            numbers = [number for value in counts if (number := number_of(value)) is not None]
+            if len(numbers) == len(counts):
+                low, high = (int(n) if n.is_integer() else n for n in (min(numbers), max(numbers)))
+                described[name] |= {"from": low, "to": high}
+            described[name]["most_frequent"] = dict(list(most_frequent(counts).items())[:SHOWN_VALUES])
         return described
 
     def __repr__(self) -> str:
         return f"Corpus({self.name!r}, tokens={self.tokens:,}, documents={self.documents:,})"
+
+
+def most_frequent(counts: Mapping[str, int]) -> dict[str, int]:
+    """Positive counts by falling number."""
+    found = ((name, count) for name, count in counts.items() if count)
+    return dict(sorted(found, key=lambda item: (-item[1], item[0])))
 
 
 def divide_name(name: str | Path) -> tuple[Path, str | None]:
@@ -353,9 +332,12 @@ def divide_name(name: str | Path) -> tuple[Path, str | None]:
     return Path(text[:place]), text[place + len(WHERE) :]
 
 
-def _all_of(declared: Mapping[str, format.Array], checksums: dict[str, str]) -> dict[str, str]:
-    """The checksums, with an empty one for a declared file that has none."""
-    return {**dict.fromkeys(declared, ""), **checksums}
+def _damaged(
+    directory: Path, declared: Mapping[str, format.Array], checksums: Any, numbers: Any
+) -> list[str]:
+    """Damage of the files of a segment or lexicon; a declared file without a checksum is one."""
+    found = damaged_files(directory, {**dict.fromkeys(declared, ""), **checksums})
+    return found or list(format.damages(directory, declared, numbers))
 
 
 def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
@@ -373,5 +355,4 @@ def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
         for name in NUMBERS
         if facts[name] != entry[name]
     ]
-    damaged = damaged_files(shard.directory, _all_of(shard.declared, facts["checksums"]))
-    return [*differing, *(damaged or format.damages(shard.directory, shard.declared, shard.numbers))]
+    return differing + _damaged(shard.directory, shard.declared, facts["checksums"], shard.numbers)

@@ -6,14 +6,12 @@ value takes a moment, so it is done once for a file and remembered by its identi
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,8 +51,7 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
     """All values, under the mask, are less than a number of the segment."""
 
     def rule(values: Values, numbers: Numbers) -> str:
-        name, _, more = number.partition("+")
-        bound = numbers[name] + int(more or 0)
+        bound = numbers[number]
         for chunk in _chunks(values):
             largest = int((chunk & mask if mask is not None else chunk).max())
             smallest = int(chunk.min())
@@ -73,12 +70,10 @@ def ascending(last: str, *, exact: bool) -> Rule:
 
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[last]
-        if exact and (not values.size or values[0] != 0 or values[-1] != bound):
-            ends = f"{values[0]:,} to {values[-1]:,}" if values.size else "nothing"
-            return f"runs from {ends}, but it must run from 0 to {bound:,} ({last})"
-        if values.size and (values[0] < 0 or values[-1] > bound):
-            return f"holds {values[-1]:,}, but there are {bound:,} {last}"
-        before = values[0] if values.size else 0
+        ends = (int(values[0]), int(values[-1])) if values.size else (0, 0)
+        if (exact and (not values.size or ends != (0, bound))) or ends[0] < 0 or ends[1] > bound:
+            return f"runs from {ends[0]:,} to {ends[1]:,}, but there are {bound:,} {last}"
+        before = ends[0]
         for chunk in _chunks(values):
             if chunk[0] < before or (chunk[1:] < chunk[:-1]).any():
                 return "does not ascend"
@@ -124,99 +119,49 @@ class Array:
     """One file of raw little-endian numbers."""
 
     dtype: str
-    length: str  # the number that is its length, with `+1` behind it for offsets, or a product of numbers
+    length: str  # the number that is its length, with `+1` behind it for offsets
     rule: Rule
-    about: str
+    about: str = ""
     optional: bool = False  # the JSON file of the directory lists it among its checksums if it is there
 
     def size(self, numbers: Numbers) -> int:
         """Entries that the file must have."""
         name, _, more = self.length.partition("+")
-        return math.prod(numbers[factor] for factor in name.split("*")) + int(more or 0)
+        return numbers[name] + int(more or 0)
 
 
-SHARD = {
-    "tokens": Array(
-        "<u4",
-        "tokens",
-        below("types", TYPE_MASK),
-        "bits 0–29: type; bit 30: no white space before the token in the text; bit 31: the token opens a sentence",
-    ),
-    "tags": Array(
-        "|u1",
-        "tokens",
-        below("universal tags"),
-        "the universal part of speech of each token, as its place in the list below",
-        optional=True,
-    ),
-    "postings": Array(
-        "<u4", "tokens", below("tokens"), "positions in `tokens`, grouped by key, ascending within a key"
-    ),
-    "keys.blob": Array(
-        "|u1", "key bytes", utf8, "the keys, concatenated, in byte order (which is code-point order)"
-    ),
-    "keys.offsets": Array(
-        "<i8", "keys+1", ascending("key bytes", exact=True), "key k is `blob[offsets[k]:offsets[k+1]]`"
-    ),
-    "keys.postings": Array(
-        "<i8",
-        "keys+1",
-        ascending("tokens", exact=True),
-        "the positions of key k are `postings[p[k]:p[k+1]]`; `p[k+1] - p[k]` is its count",
-    ),
-    "types.blob": Array("|u1", "type bytes", utf8, "the forms of the types, as written, by falling count"),
-    "types.offsets": Array(
-        "<i8", "types+1", ascending("type bytes", exact=True), "type y is `blob[offsets[y]:offsets[y+1]]`"
-    ),
-    "types.key": Array("<u4", "types", below("keys"), "the key of each type"),
-    "types.count": Array("<u4", "types", counts("tokens"), "tokens of each type"),
-    "forms.blob": Array(
-        "|u1", "form bytes", utf8, "FORM TAB KEY, sorted: folded forms that differ from their key"
-    ),
-    "forms.offsets": Array("<i8", "forms+1", ascending("form bytes", exact=True), "as above"),
-    "forms.count": Array("<u4", "forms", counts("tokens"), "tokens of each form with this key"),
-    "documents.start": Array(
-        "<u4", "names", ascending("tokens", exact=False), "position of the first token of each document"
-    ),
-    "documents.blob": Array("|u1", "name bytes", utf8, "document ids"),
-    "documents.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "as above"),
-    "attributes.blob": Array(
-        "|u1", "value bytes", utf8, "distinct values of attributes, sorted", optional=True
-    ),
-    "attributes.offsets": Array(
-        "<i8", "values+1", ascending("value bytes", exact=True), "as above", optional=True
-    ),
-    "attributes.bounds": Array(
-        "<i8",
-        "attributes+1",
-        ascending("cells", exact=True),
-        "attribute k is that of the documents `document[bounds[k]:bounds[k+1]]`, ascending",
-        optional=True,
-    ),
-    "attributes.document": Array(
-        "<u4",
-        "cells",
-        below("names"),
-        "documents that have an attribute, attribute after attribute",
-        optional=True,
-    ),
-    "attributes.value": Array(
-        "<u4", "cells", below("values"), "the number of the value of each", optional=True
-    ),
+def strings(name: str, number: str, letters: str, *, optional: bool = False) -> dict[str, Array]:
+    """The two files of a list of strings."""
+    return {
+        f"{name}.blob": Array("|u1", letters, utf8, optional=optional),
+        f"{name}.offsets": Array("<i8", f"{number}+1", ascending(letters, exact=True), optional=optional),
+    }
+
+
+# What each file means is in docs/formats.md.
+SEGMENT = {
+    "tokens": Array("<u4", "tokens", below("types", TYPE_MASK)),
+    "tags": Array("|u1", "tokens", below("universal tags"), optional=True),
+    "postings": Array("<u4", "tokens", below("tokens")),
+    **strings("keys", "keys", "key bytes"),
+    "keys.postings": Array("<i8", "keys+1", ascending("tokens", exact=True)),
+    **strings("types", "types", "type bytes"),
+    "types.key": Array("<u4", "types", below("keys")),
+    "types.count": Array("<u4", "types", counts("tokens")),
+    **strings("forms", "forms", "form bytes"),
+    "forms.count": Array("<u4", "forms", counts("tokens")),
+    "documents.start": Array("<u4", "names", ascending("tokens", exact=False)),
+    **strings("documents", "names", "name bytes"),
+    **strings("attributes", "values", "value bytes", optional=True),
+    "attributes.bounds": Array("<i8", "attributes+1", ascending("cells", exact=True), optional=True),
+    "attributes.document": Array("<u4", "cells", below("names"), optional=True),
+    "attributes.value": Array("<u4", "cells", below("values"), optional=True),
 }
-
 LEXICON = {
-    "keys.blob": Array("|u1", "key bytes", utf8, "all keys of the corpus, sorted"),
-    "keys.offsets": Array("<i8", "keys+1", ascending("key bytes", exact=True), "as above"),
-    "keys.count": Array("<i8", "keys", counts("tokens"), "tokens of each key"),
-    "forms.blob": Array("|u1", "form bytes", utf8, "folded forms that are not keys, sorted"),
-    "forms.offsets": Array("<i8", "forms+1", ascending("form bytes", exact=True), "as above"),
-    "forms.key": Array(
-        "<i8",
-        "forms",
-        below("keys"),
-        "the most frequent key of each; of equals, the first in code-point order",
-    ),
+    **strings("keys", "keys", "key bytes"),
+    "keys.count": Array("<i8", "keys", counts("tokens")),
+    **strings("forms", "forms", "form bytes"),
+    "forms.key": Array("<i8", "forms", below("keys")),
 }
 
 
@@ -242,6 +187,7 @@ def required(declared: Mapping[str, Array], listed: Container[str]) -> dict[str,
 def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Iterator[str]:
     """One message per file that is missing or does not hold what is declared; lengths first, then values."""
     sizes: dict[str, int] = {}
+    numbers = dict(stated)
     for name, array in declared.items():  # mapped one at a time: each takes a file descriptor
         try:
             sizes[name] = map_array(directory / name, array.dtype).size
@@ -249,54 +195,43 @@ def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> 
             raise
         except StoreError as error:
             yield str(error)
-    numbers = dict(stated)
-    # A number that no JSON file states is the length of the first file that has it.
-    for name, size in sizes.items():
-        number, _, more = declared[name].length.partition("+")
-        if "*" not in number:
-            numbers.setdefault(number, size - int(more or 0))
+            continue
+        # Lengths missing from the JSON file are taken from the first array that defines them.
+        number, _, more = array.length.partition("+")
+        numbers.setdefault(number, sizes[name] - int(more or 0))
     for name, size in sizes.items():
         array = declared[name]
         if size != array.size(numbers):
-            yield (
-                f"{directory / name} has {size:,} entries, but it must have {array.size(numbers):,} "
-                f"({array.length})"
-            )
+            yield f"{directory / name} has {size:,} entries, but it must have {array.size(numbers):,} ({array.length})"
             continue
         with suppress(KeyError):  # a number whose file is missing, which is reported already
             if problem := array.rule(map_array(directory / name, array.dtype), numbers):
                 yield f"{directory / name} {problem}"
 
 
-STORE_CURE = "the store is damaged: restore the file, or index again"
-
-
-def check(directory: Path, declared: Mapping[str, Array], stated: Numbers, cure: str = STORE_CURE) -> None:
+def check(
+    directory: Path, declared: Mapping[str, Array], stated: Numbers,
+    cure: str = "the store is damaged: restore the file, or index again",
+) -> None:  # fmt: skip
     """Raise unless the files hold what is declared; files that passed before and did not change are not read again."""
     mark = _mark(directory, declared, stated)
     if mark is not None and mark.exists():
         return
     for problem in damages(directory, declared, stated):
-        hint = "" if "damaged" in problem else f"; {cure}"
-        raise StoreError(problem + hint)
-    if mark is not None:
-        with suppress(OSError):  # without a writable cache it is looked at again next time
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
-            _forget_old(mark.parent)
-
-
-@lru_cache(maxsize=1)
-def _forget_old(marks: Path) -> None:
-    """Once in a process: of very many marks, most are of removed stores; all are made again when needed."""
-    names = os.listdir(marks)
-    for name in names if len(names) > MOST_MARKS else ():
-        with suppress(OSError):
-            (marks / name).unlink()
+        raise StoreError(problem if "damaged" in problem else f"{problem}; {cure}")
+    if mark is None:
+        return
+    with suppress(OSError):  # without a writable cache it is looked at again next time
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        names = os.listdir(mark.parent)
+        for name in names if len(names) > MOST_MARKS else ():  # of removed stores, most of them
+            (mark.parent / name).unlink(missing_ok=True)
+        mark.touch()
 
 
 def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Path | None:
     """The empty file whose presence says that these files passed: named by their identity, size and times."""
+    place = cache_directory()
     identity = [FORMAT_VERSION, sorted(stated.items())]
     try:
         for name in declared:
@@ -306,7 +241,6 @@ def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Pa
             )
     except OSError:
         return None
-    place = cache_directory()
     return place / "checked" / digest(str(identity).encode()) if place else None
 
 
@@ -316,7 +250,6 @@ SEGMENTS, WORK = "segments", "work"  # directories of a store: its segments, and
 NUMBERS = ("tokens", "sentences", "documents", "types", "keys")
 
 # Entry: type; a list gives the type of its items, a dict the entries of an object.
-SEGMENT_ENTRY = {"name": str, **dict.fromkeys(NUMBERS, int), "digest": str}
 ENTRIES: dict[str, Any] = {
     **dict.fromkeys(("tokens", "sentences", "documents", "types"), int),
     "content_hash": str,
@@ -324,10 +257,9 @@ ENTRIES: dict[str, Any] = {
     "sources": [{"path": str, "bytes": int, "modified": int, "format": str}],
     "problems": dict,
     "lexicon": {"directory": str, "checksums": dict},
-    "segments": [SEGMENT_ENTRY],
+    "segments": [{"name": str, **dict.fromkeys(NUMBERS, int), "digest": str}],
 }
-FACT_ENTRIES: dict[str, Any] = {**dict.fromkeys(NUMBERS, int), "checksums": dict}
-TAG_COUNTS = dict.fromkeys(UNIVERSAL, int)
+FACT_ENTRIES = {**dict.fromkeys(NUMBERS, int), "checksums": dict}
 SEGMENT_NAME = re.compile(r"[0-9a-f]{32}-\d{3,}")
 REPORT_NAME = re.compile(r"[0-9a-f]{32}\.json(\.[0-9a-f]{32}(\.new)?)?")  # of a part
 LEXICON_NAME = re.compile(r"lexicon-[0-9a-f]{16}")
@@ -361,19 +293,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise StoreError(f"an unfinished build is at {path}; bagpack index --resume continues it")
     manifest = read_any_manifest(path, CORPUS)
     check_entries(manifest, ENTRIES, path / MANIFEST)
+    lexicon = manifest["lexicon"]["directory"]
     for entry in manifest["segments"]:
-        check_counts(entry.get("tags", {}), TAG_COUNTS, path / MANIFEST)
-        if not SEGMENT_NAME.fullmatch(entry["name"]):
-            raise StoreError(
-                f"{path / MANIFEST} names the segment {entry['name']!r}, which is not a name of a segment"
-            )
-    directory = manifest["lexicon"]["directory"]
-    if not LEXICON_NAME.fullmatch(directory):
+        _check_tags(entry, path / MANIFEST)
+    wrong = [entry["name"] for entry in manifest["segments"] if not SEGMENT_NAME.fullmatch(entry["name"])]
+    if wrong or not LEXICON_NAME.fullmatch(lexicon):
         raise StoreError(
-            f"{path / MANIFEST} names the lexicon {directory!r}, which is not a name of a lexicon"
+            f"{path / MANIFEST} names {(wrong or [lexicon])[0]!r}, which is no name of a segment or lexicon; {RESTORE}"
         )
     member(path, SEGMENTS)
-    member(path, directory)
+    member(path, lexicon)
     return manifest
 
 
@@ -385,15 +314,16 @@ def read_facts(directory: Path) -> dict[str, Any]:
         )
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
-    check_counts(facts.get("tags", {}), TAG_COUNTS, directory / FACTS)
+    _check_tags(facts, directory / FACTS)
     check_entries(facts.get("attributes", []), [str], directory / FACTS, "attributes")
     return dict(facts)
 
 
-def check_counts(counts: Any, wanted: dict[str, Any], path: Path) -> None:
-    """Raise unless counts are of known names only."""
-    check_entries(counts, {name: kind for name, kind in wanted.items() if name in counts}, path, "tags")
-    if unknown := sorted(set(counts) - set(wanted)):
+def _check_tags(facts: dict[str, Any], path: Path) -> None:
+    """Raise unless the counts of tags are of known names only."""
+    counted = facts.get("tags", {})
+    check_entries(counted, {name: int for name in UNIVERSAL if name in counted}, path, "tags")
+    if unknown := sorted(set(counted) - set(UNIVERSAL)):
         raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
 
 

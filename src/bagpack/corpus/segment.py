@@ -29,14 +29,35 @@ U32 = NDArray[np.uint32]
 FormCounts = dict[tuple[str, str], int]  # of a form and its key
 
 
+def _array(name: str) -> Any:
+    """A file of a segment, mapped into memory when it is first used."""
+    return cached_property(lambda segment: segment._map(name))
+
+
+def _strings(name: str) -> Any:
+    return cached_property(
+        lambda segment: Strings(segment._map(f"{name}.blob"), segment._map(f"{name}.offsets"))
+    )
+
+
 class Shard:
-    """A segment opened for reading; arrays are memory-mapped when first used."""
+    """A segment opened for reading."""
+
+    tokens: U32 = _array("tokens")  # type id of each token, with the flag bits
+    postings: U32 = _array("postings")  # positions of all keys, key by key, ascending
+    posting_bounds: I64 = _array("keys.postings")  # key k's positions are postings[bounds[k]:bounds[k+1]]
+    keys: Strings = _strings("keys")  # sorted
+    forms: Strings = _strings("types")  # of each type, as written
+    key_of_type: U32 = _array("types.key")
+    type_counts: U32 = _array("types.count")
+    document_starts: U32 = _array("documents.start")  # position of the first token
+    documents: Strings = _strings("documents")  # their ids, in order
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
     def _map(self, name: str) -> NDArray[Any]:
-        return read_only(map_array(self._checked / name, format.SHARD[name].dtype))
+        return read_only(map_array(self._checked / name, format.SEGMENT[name].dtype))
 
     @cached_property
     def _checked(self) -> Path:
@@ -47,7 +68,7 @@ class Shard:
     @property
     def declared(self) -> dict[str, format.Array]:
         """The files that the segment has, by what segment.json says."""
-        return format.required(format.SHARD, self.facts["checksums"])
+        return format.required(format.SEGMENT, self.facts["checksums"])
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -64,7 +85,6 @@ class Shard:
 
     @property
     def has_tags(self) -> bool:
-        """Whether its tokens have parts of speech."""
         return "tags" in self.facts["checksums"]
 
     @cached_property
@@ -73,55 +93,14 @@ class Shard:
         return self._map("tags") if self.has_tags else np.zeros(self.facts["tokens"], np.uint8)
 
     @cached_property
-    def tokens(self) -> U32:
-        """Type id of each token, with the flag bits."""
-        return self._map("tokens")
-
-    @cached_property
-    def postings(self) -> U32:
-        """Positions of all keys, key by key, ascending."""
-        return self._map("postings")
-
-    @cached_property
-    def posting_bounds(self) -> I64:
-        """Key k's positions are postings[bounds[k]:bounds[k+1]]."""
-        return self._map("keys.postings")
-
-    @cached_property
-    def keys(self) -> Strings:
-        """The segment's keys, sorted."""
-        return Strings(self._map("keys.blob"), self._map("keys.offsets"))
-
-    @cached_property
-    def forms(self) -> Strings:
-        """Form of each type, as written."""
-        return Strings(self._map("types.blob"), self._map("types.offsets"))
-
-    @cached_property
-    def key_of_type(self) -> U32:
-        """Key of each type."""
-        return self._map("types.key")
-
-    @cached_property
-    def type_counts(self) -> U32:
-        """Tokens of each type."""
-        return self._map("types.count")
-
-    @cached_property
     def form_keys(self) -> tuple[Strings, U32]:
         """FOLDED FORM TAB KEY, sorted, and how often."""
         return Strings(self._map("forms.blob"), self._map("forms.offsets")), self._map("forms.count")
 
     @cached_property
-    def document_starts(self) -> U32:
-        """Position of each document's first token."""
-        return self._map("documents.start")
-
-    @cached_property
     def document_lengths(self) -> I64:
         """Tokens of each document."""
-        ends = np.append(self.document_starts.astype(np.int64), self.facts["tokens"])
-        return np.diff(ends)
+        return np.diff(np.append(self.document_starts.astype(np.int64), self.facts["tokens"]))
 
     @cached_property
     def own_documents(self) -> I64:
@@ -132,11 +111,6 @@ class Shard:
     def runs(self) -> tuple[I64, I64]:
         """Starts and ends of the runs of tokens that count: here all, in a subcorpus those of selected documents."""
         return np.zeros(1, np.int64), np.array([self.facts["tokens"]], np.int64)
-
-    @cached_property
-    def documents(self) -> Strings:
-        """Document ids, in order."""
-        return Strings(self._map("documents.blob"), self._map("documents.offsets"))
 
     @cached_property
     def attributes(self) -> AttributeColumns:

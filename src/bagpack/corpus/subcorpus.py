@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.corpus import WHERE, Corpus, Shards, divide_name
+from bagpack.corpus.corpus import WHERE, Corpus, Shards, divide_name, most_frequent
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import FormCounts, Shard, fold_all, sum_keys
@@ -29,21 +29,7 @@ from bagpack.kernels import kernel, read_only
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
-FEW_POSITIONS = 1 << 16  # that are compared without a kernel, which would take longer to load
-
-
-@kernel
-def _keep_marked(positions, lows, highs, marked, kept, bounds):  # type: ignore[no-untyped-def]
-    """Copy the marked ones of positions[lows[t]:highs[t]], one t after the other; bounds[t + 1] is where t's end.
-
-    Which ones are marked cannot be predicted, so there is no branch: what is not kept is overwritten by the next.
-    """
-    at = np.uint64(0)
-    for t in range(lows.size):
-        for i in range(np.uint64(lows[t]), np.uint64(highs[t])):
-            kept[at] = positions[i]
-            at += np.uint64(marked[np.uint64(positions[i])])
-        bounds[t + 1] = at
+FEW_POSITIONS = 1 << 16  # that are looked up run by run: marking all tokens of the segment would take longer
 
 
 @kernel
@@ -98,26 +84,19 @@ class ShardPart(Shard):
     def positions_of(self, keys: I64) -> tuple[U32, I64, I64]:
         """Positions of the keys in selected documents, and where those of each key begin and end; -1 is no key."""
         postings, lows, highs = super().positions_of(keys)
-        starts, ends = self.runs
-        counts = highs - lows
-        total = int(counts.sum())
-        bounds = np.zeros(keys.size + 1, np.int64)
-        if keys.size <= FEW and total <= FEW_POSITIONS:
-            own = np.concatenate(
-                [postings[low:high] for low, high in zip(lows, highs, strict=True)] or [postings[:0]]
-            )
+        own = np.concatenate([postings[:0], *(postings[i:j] for i, j in zip(lows, highs, strict=True))])
+        if own.size <= FEW_POSITIONS:
+            starts, ends = self.runs
             run = np.searchsorted(starts, own, side="right") - 1
             inside = (run >= 0) & (own < ends[run])
-            owner = np.repeat(np.arange(keys.size), counts)[inside]
-            np.cumsum(np.bincount(owner, minlength=keys.size), out=bounds[1:])
-            kept = own[inside]
         else:
-            kept = np.empty(total + 1, np.uint32)
-            _keep_marked(postings, lows, highs, selected_tokens(self), kept, bounds)
-        return read_only(kept[: bounds[-1]]), bounds[:-1], bounds[1:]
+            inside = selected_tokens(self)[own]
+        kept = np.append(0, np.cumsum(inside))
+        bounds = kept[np.append(0, np.cumsum(highs - lows))]
+        return read_only(own[inside]), bounds[:-1], bounds[1:]
 
     @cached_property
-    def type_counts(self) -> U32:
+    def type_counts(self) -> U32:  # type: ignore[override]
         """Selected tokens of each type."""
         counts = np.zeros(len(self.forms), np.uint32)
         _count_types(self.tokens, *self.runs, counts)
@@ -133,11 +112,10 @@ class ShardPart(Shard):
         types = np.flatnonzero(asked[self.key_of_type] & (self.type_counts > 0))
         folded = fold_all(self.forms.take(types), self.options)
         keys = self.keys.take(self.key_of_type[types].astype(np.int64))
-        counts: Counter[tuple[bytes, bytes]] = Counter()
+        counts: Counter[tuple[str, str]] = Counter()
         for form, key, count in zip(folded, keys, self.type_counts[types].tolist(), strict=True):
-            counts[form, key] += count
-        part = {(form, key): counts[form.encode(), key.encode()] for form, key in found}
-        return {pair: count for pair, count in part.items() if count}
+            counts[form.decode(), key.decode()] += count
+        return {pair: counts[pair] for pair in found if counts[pair]}
 
 
 class PartLexicon:
@@ -206,43 +184,35 @@ class Subcorpus(Corpus):
 
     @property
     def shards(self) -> Shards:
-        """The segments with selected tokens, in corpus order."""
         return self._shards
 
     @property
     def name(self) -> str:
-        """The path of the store and the condition."""
         return f"{self.whole.name}{WHERE}{self.condition}"
 
     @property
     def absolute_name(self) -> str:
-        """The same from any working directory."""
         return f"{self.whole.absolute_name}{WHERE}{self.condition}"
 
     @property
     def tokens(self) -> int:
-        """Tokens of the selected documents."""
         return sum(self.shard_tokens)
 
     @property
     def documents(self) -> int:
-        """Selected documents."""
         return self._documents
 
     @cached_property
     def sentences(self) -> int:
-        """Sentences of the selected documents."""
         opening = (shard.tokens[selected_tokens(shard)] & SENTENCE_START for shard in self.shards)
         return sum(map(int, map(np.count_nonzero, opening)))
 
     @property
     def types(self) -> int:
-        """Distinct keys of the selected documents."""
         return int(np.count_nonzero(self.lexicon.counts))
 
     @cached_property
     def attribute_names(self) -> list[str]:
-        """The attributes that selected documents have, sorted."""
         return list(self.attributes)
 
     @cached_property
@@ -254,21 +224,17 @@ class Subcorpus(Corpus):
 
     @cached_property
     def tags(self) -> dict[str, int]:
-        """Tokens of each universal part of speech, most frequent first; empty if the corpus has no tags."""
         total = np.zeros(len(UNIVERSAL), np.int64)
         for shard in self.shards:
             if shard.has_tags:
                 total += np.bincount(shard.tags[selected_tokens(shard)], minlength=total.size)
-        named = {UNIVERSAL[code]: count for code, count in enumerate(total.tolist()) if count}
-        return dict(sorted(named.items(), key=lambda pair: (-pair[1], pair[0])))
+        return most_frequent(dict(zip(UNIVERSAL, total.tolist(), strict=True)))
 
     @cached_property
     def lexicon(self) -> PartLexicon:  # type: ignore[override]
-        """Keys with counts, and forms."""
         return PartLexicon(self.shards, self.whole)
 
     def verify(self) -> list[str]:
-        """Of the whole store."""
         return self.whole.verify()
 
 
@@ -289,9 +255,8 @@ def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
     if not part.shards:
         raise UsageError(
-            f"no document of {corpus.name} with any text satisfies --where {condition!r}; "
-            f"{Where(condition).suggest_value(corpus.attributes)}bagpack info {corpus.name} lists the attributes and "
-            f"their values"
+            f"no document of {corpus.name} with any text satisfies --where {condition!r}; bagpack info {corpus.name} "
+            f"lists the attributes and their values"
         )
     return part
 

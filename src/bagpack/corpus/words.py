@@ -23,6 +23,9 @@ FREQUENT = 150  # most frequent words, excluded instead where the language has n
 SMALL = 20 * FREQUENT  # distinct words; in a smaller corpus none is excluded by frequency
 
 DECIDING = 1000  # tokens of a word, the first of the corpus, whose tags are looked at
+BEGINNING = 4  # characters that words with the same beginning share
+COMPARED = 50_000  # words, the most frequent ones
+CLOSE = 0.75  # similarity as difflib measures it
 CONTENT_CODES = [CODES[tag] for tag in CONTENT]
 UNKNOWN_TAG = CODES["X"]
 
@@ -96,17 +99,8 @@ def _is_one_of(words: frozenset[str], corpus: Corpus, numbers: I64) -> NDArray[n
     return np.isin(numbers, corpus.lexicon.keys.find(written))
 
 
-def has_letter(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+def has_letter(corpus: Corpus, numbers: I64, test: Callable[[str], bool] = str.isalpha) -> NDArray[np.bool_]:
     """Of words by their numbers in a corpus's lexicon (−1: none), whether they have a letter."""
-    return _has(corpus, numbers, str.isalpha)
-
-
-def has_letter_or_digit(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
-    """Of words by their numbers in a corpus's lexicon (−1: none), whether they have a letter or a digit."""
-    return _has(corpus, numbers, str.isalnum)
-
-
-def _has(corpus: Corpus, numbers: I64, test: Callable[[str], bool]) -> NDArray[np.bool_]:
     keys = corpus.lexicon.keys
     first_bytes = np.array([byte < 128 and test(chr(byte)) for byte in range(256)], np.bool_)
     starts = np.where(numbers < 0, 0, keys.offsets[numbers])
@@ -116,9 +110,8 @@ def _has(corpus: Corpus, numbers: I64, test: Callable[[str], bool]) -> NDArray[n
     return found
 
 
-BEGINNING = 4  # characters that words with the same beginning share
-COMPARED = 50_000  # words, the most frequent ones
-CLOSE = 0.75  # similarity as difflib measures it
+def has_letter_or_digit(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    return has_letter(corpus, numbers, str.isalnum)
 
 
 @dataclass(frozen=True)
@@ -135,11 +128,13 @@ def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
     if not wanted:
         return []
     low, high = corpus.lexicon.keys.first_not_below([wanted, wanted + b"\xff"]).tolist()
-    return _first(corpus, np.arange(low, high), np.asarray(corpus.lexicon.counts[low:high]), most)
+    counts = np.asarray(corpus.lexicon.counts[low:high])
+    best = np.argsort(-counts, kind="stable")[:most]
+    return [KnownWord(corpus.lexicon.keys[low + i], int(counts[i])) for i in best.tolist() if counts[i]]
 
 
 def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
-    """Words similar to one that the corpus does not contain: first by spelling, then by beginning.
+    """Words spelt like one that the corpus does not contain, of the frequent ones; then words with its beginning.
 
     Of several words, the first unknown one is replaced.
     """
@@ -148,34 +143,16 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     if not unknown:
         return []
     at = unknown[0]
-    found = _misspelt(corpus, fold(pieces[at], corpus.options), most)
+    wanted = fold(pieces[at], corpus.options)
+    keys, counts = corpus.lexicon.keys, np.asarray(corpus.lexicon.counts)
+    # Comparing with a million rare words would take minutes.
+    frequent = np.argsort(-counts, kind="stable")[:COMPARED]
+    near = frequent[
+        (counts[frequent] > 0) & (abs(np.diff(keys.offsets)[frequent] - len(wanted.encode())) <= 2)
+    ]
+    known = {keys[number]: int(counts[number]) for number in near.tolist()}
+    found = [KnownWord(own, known[own]) for own in get_close_matches(wanted, known, most, CLOSE)]
     found += [item for item in complete(corpus, pieces[at][:BEGINNING], most) if item not in found]
     return [
         KnownWord(" ".join([*pieces[:at], item.word, *pieces[at + 1 :]]), item.count) for item in found[:most]
     ]
-
-
-def _misspelt(corpus: Corpus, word: str, most: int) -> list[KnownWord]:
-    """Frequent words that difflib finds similar; comparing with a million rare ones would take minutes."""
-    lexicon = corpus.lexicon
-    counts = np.asarray(lexicon.counts)
-    frequent = np.flatnonzero(counts > 0)
-    if frequent.size > COMPARED:
-        frequent = np.argpartition(-counts, COMPARED)[:COMPARED]
-    lengths = np.diff(lexicon.keys.offsets)[frequent]
-    near = frequent[abs(lengths - len(word.encode())) <= 2]
-    known = {lexicon.keys[number]: int(counts[number]) for number in near.tolist()}
-    found = get_close_matches(word, known, most, CLOSE)
-    return [KnownWord(own, known[own]) for own in found]
-
-
-def _first(
-    corpus: Corpus, indices: NDArray[np.int64], scores: NDArray[np.float64], most: int
-) -> list[KnownWord]:
-    """The keys with the highest scores; of equal ones those that come first."""
-    best = np.flatnonzero(scores > 0)  # not all keys occur in a subcorpus
-    if best.size > most:
-        best = np.flatnonzero(scores >= np.partition(scores, indices.size - most)[indices.size - most])
-    best = best[np.argsort(-scores[best], kind="stable")][:most]
-    lexicon = corpus.lexicon
-    return [KnownWord(lexicon.keys[i], int(lexicon.counts[i])) for i in indices[best].tolist()]

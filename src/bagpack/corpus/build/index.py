@@ -19,15 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import (
-    LOCK,
-    MANIFEST,
-    locked,
-    read_document,
-    remove_files,
-    remove_if_empty,
-    write_manifest,
-)
+from bagpack.artefacts import MANIFEST, check_place, locked, remove_files, remove_if_empty, write_manifest
 from bagpack.corpus import format
 from bagpack.corpus.build.lexicon import write_lexicon
 from bagpack.corpus.build.plan import Plan, make_plan
@@ -58,7 +50,7 @@ from bagpack.parallel import core_count, delayed, on_one_machine, run, worker_co
 DEFAULT_MEMORY = 2 << 30
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
 SPOOLED = "stdin"
-Identity = tuple[str, int, int]
+Options = TextOptions | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class IndexSummary:
 def index_corpus(
     sources: Iterable[str | Path],
     out: str | Path,
-    options: TextOptions | Mapping[str, Any] | None = None,
+    options: Options = None,
     *,
     jobs: int | None = None,
     memory: int = DEFAULT_MEMORY,
@@ -96,7 +88,7 @@ def index_corpus(
     overwrite: bool = False,
     part_bytes: int | None = None,
     progress: Progress | None = None,
-    planned: Callable[[Plan], None] | None = None,
+    planned: Callable[[Plan], None] = lambda plan: None,
     notice: Callable[[str], None] | None = None,
 ) -> IndexSummary:
     """Index text into a store.
@@ -135,103 +127,77 @@ def index_corpus(
     workers = workers_within(memory, jobs) if on_one_machine() else jobs
     notice = notice or (lambda text: None)
     store = Path(os.path.realpath(out))  # through a link, the store that it leads to is written
-    _check_place(Path(out), store, append=append, resume=resume, overwrite=overwrite)
-    if not append:
+    if append:
+        read_manifest(store)
+    else:
         _settle_options(options, None, out)  # a wrong value is reported before anything is made
-
-    def begin(plan: Plan) -> None:
-        wanted = min(core_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts))
-        if workers is not None and workers < wanted:
-            needed = -(-wanted * WORKER >> 30)  # rounded up
-            notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all of them")
-        if planned:
-            planned(plan)
-
+        _check_place(Path(out), store, resume, overwrite)
     with locked(store):  # what the store holds is read while its lock is held
         base = read_manifest(store) if is_store(store) and not overwrite else None
         settled = _settle_options(options, base if append else None, out)
         current = _names_in(store)  # what readers of the present store need, until the next writer comes
         # A store that is overwritten gets new segments under other names: what it has may be damaged.
         salt = digest((store / MANIFEST).read_bytes()) if overwrite and (store / MANIFEST).exists() else ""
-        made: tuple[Plan, list[dict[str, Any]], dict[str, Any]] | None = None
-        read_tokens = 0
+        reports: list[dict[str, Any]] = []
+        read: dict[str, dict[str, Any]] = {}
         try:
             files, labels = _spool([os.fspath(name) for name in sources], store / WORK)
             plan = make_plan(files, settled, part_bytes, labels, workers, salt)
             if base is None or not _is_indexed(base, plan, append, out, notice):
                 kept = _find_reports(store, plan, resume, out) if resume or append else {}
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
-                begin(plan)
+                wanted = min(core_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts))
+                if workers is not None and workers < wanted:
+                    needed = -(-wanted * WORKER >> 30)  # rounded up
+                    notice(
+                        f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all of them"
+                    )
+                planned(plan)
                 left = [part for part in plan.parts if part.key not in kept]
                 running = run_workers(store, plan, left, workers, progress, notice)
                 read = {part.key: read_json(store / SEGMENTS / f"{part.key}.json") for part in left}
-                read_tokens = sum(own["tokens"] for own in read.values())
                 reports = [kept.get(part.key) or read[part.key] for part in plan.parts]
                 if not any(own["segments"] for own in reports):
                     _sweep(store, current)
                     listed = ", ".join(source.name for source in plan.sources[:3])
                     raise InputError(f"no sentence was found in {listed}; check the --format and the files")
-                manifest = _manifest(store, base, plan, reports, salt, running)
-                write_manifest(store, manifest)
-                made = plan, reports, manifest
+                write_manifest(store, _manifest(store, base, plan, reports, salt, running))
         except BaseException as error:
             finished = len(list((store / SEGMENTS).glob("*.json")))
             wrong = isinstance(error, InputError | UsageError)
             if not finished and (wrong or not (store / WORK / SPOOLED).exists()):
                 _sweep(store, current)  # nothing is finished, so nothing is left behind
                 _remove_work(store)
-            if wrong and finished:
+            if finished and (wrong or isinstance(error, DiskError)):
                 kept_parts = many(finished, "finished part")
-                raise type(error)(
-                    f"{error} ({kept_parts} kept: correct it, or choose to skip it, and add --resume)"
-                ) from error
-            if isinstance(error, DiskError) and finished:
-                raise StoreError(f"{error}, adding --resume") from error
+                raise type(error)(f"{error} ({kept_parts} kept: correct it, and add --resume)") from error
             raise
         _sweep(store, current | _names_in(store))
         _remove_work(store)
     corpus = Corpus.open(out)
-    seconds = time.monotonic() - begun
-    if made is None:
-        return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
-    plan, reports, manifest = made
     new = corpus.tokens - (base["tokens"] if base else 0)
-    return IndexSummary(
-        corpus, seconds, new, read_tokens, _problems(reports), list(plan.left_out),
-        manifest["sources"][-len(plan.sources) :],
-    )  # fmt: skip
+    read_tokens = sum(own["tokens"] for own in read.values())
+    seconds = time.monotonic() - begun
+    if not reports:
+        return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
+    entries = corpus.manifest["sources"][-len(plan.sources) :]
+    return IndexSummary(corpus, seconds, new, read_tokens, _problems(reports), list(plan.left_out), entries)
 
 
-def _check_place(out: Path, store: Path, *, append: bool, resume: bool, overwrite: bool) -> None:
+def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
     """Refuse what cannot be written; nothing is made or removed before that."""
-    if append:
-        read_manifest(store)
-    elif not store.exists():
-        if out.is_symlink():
-            raise StoreError(f"{out} is a link that leads nowhere; remove it, or choose another --out")
-    elif store.is_dir() and is_store(store):
-        if not (resume or overwrite):
-            raise StoreError(
-                f"{out} exists already; choose another --out, add to it with --append, or --overwrite it"
-            )
-        if overwrite and read_document(store).get("format_version") != CORPUS.version:
-            raise StoreError(
-                f"{out} was written by another version of BagPack; remove it, or choose another --out"
-            )
-    elif is_unfinished(store):
+    if is_unfinished(store):
         # Where a killed build has finished nothing, there is nothing to keep and nothing to ask.
         useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
         if useful and not (resume or overwrite):
             raise StoreError(
                 f"an unfinished build is at {out}; resume it with --resume, or discard it with --overwrite"
             )
-    elif not store.is_dir() or any(path.name != LOCK or path.stat().st_size for path in store.iterdir()):
-        raise StoreError(f"{out} exists already and is not a BagPack store; choose another --out")
+    elif not (resume and is_store(store)):
+        check_place(out, CORPUS, overwrite=overwrite)
 
 
-def _settle_options(
-    options: TextOptions | Mapping[str, Any] | None, base: dict[str, Any] | None, out: str | Path
-) -> TextOptions:
+def _settle_options(options: Options, base: dict[str, Any] | None, out: str | Path) -> TextOptions:
     """The options of a build; what is appended to `base` has those of the store, but for what is given."""
     if base is None:
         return options if isinstance(options, TextOptions) else TextOptions(**(options or {}))
@@ -285,16 +251,10 @@ def _is_indexed(
                 f"{out} is finished, and was indexed with other {', '.join(differing)}; choose another --out, add "
                 f"to it with --append, or --overwrite it"
             )
-        notice(
-            f"{out} is finished: nothing is left to resume (bagpack info {out} --verify checks that it is intact)"
-        )
+        notice(f"{out} is finished: nothing is left to resume")
         return True
     known = set(held)
-    twice = [
-        source.name
-        for source, own in zip(plan.sources, wanted, strict=True)
-        if own in known and source.name != SPOOLED
-    ]
+    twice = [own[0] for own in wanted if own[0] != SPOOLED and own in known]
     if not twice:
         return False
     last = base.get("appended", [])[-1:]
@@ -307,7 +267,7 @@ def _is_indexed(
     )
 
 
-def _identity(name: str, size: int, modified: int) -> Identity:
+def _identity(name: str, size: int, modified: int) -> tuple[str, int, int]:
     """What a source is recognised by, whatever path leads to it; standard input by its name alone."""
     return (SPOOLED, -1, -1) if name == SPOOLED else (os.path.basename(name), size, modified)
 
@@ -342,43 +302,37 @@ def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dic
 
 
 def _manifest(
-    store: Path,
-    base: dict[str, Any] | None,
-    plan: Plan,
-    reports: Sequence[dict[str, Any]],
-    salt: str,
-    workers: int,
-) -> dict[str, Any]:
+    store: Path, base: dict[str, Any] | None, plan: Plan, reports: Sequence[dict[str, Any]], salt: str, workers: int
+) -> dict[str, Any]:  # fmt: skip
     """The manifest of the segments that the store had, and of those that were made."""
-    repaired: Counter[str] = Counter()
+    repaired = Counter[str]()
     for own in reports:
         repaired.update(own["repaired"])
-    sources = [
-        {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
-        | ({"encoding": source.encoding} if source.encoding != "utf-8" else {})
-        | ({"tagset": source.tagset} if source.tagset else {})
-        | ({"looks_like": source.looks_like} if source.looks_like else {})
-        | ({"repaired": repaired[source.name]} if repaired[source.name] else {})
-        for source in plan.sources
-    ]
+    sources = []
+    for source in plan.sources:
+        entry = {
+            "path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format,
+            "encoding": source.encoding if source.encoding != "utf-8" else "", "tagset": source.tagset,
+            "looks_like": source.looks_like, "repaired": repaired[source.name],
+        }  # fmt: skip
+        always = ("path", "bytes", "modified", "format")
+        sources.append({name: value for name, value in entry.items() if value or name in always})
     segments = [segment_entry(store, name) for own in reports for name in own["segments"]]
     problems = _problems(reports)
     left_out = [file._asdict() for file in plan.left_out]
-    if base is None:
-        return describe_store(
-            store, segments, plan.options, sources, problems, left_out, workers=workers, salt=salt
-        )
-    this = {"sources": len(sources), "options": plan.options.to_dict(), "problems": problems}
-    return describe_store(
-        store, [*base["segments"], *segments], TextOptions.from_dict(base["options"]),
-        [*base["sources"], *sources], {n: base["problems"].get(n, 0) + count for n, count in problems.items()},
-        [*base.get("left_out", ()), *left_out], [*base.get("appended", ()), this], workers,
-    )  # fmt: skip
+    options, appended = plan.options, []
+    if base is not None:
+        this = {"sources": len(sources), "options": options.to_dict(), "problems": problems}
+        segments, sources = [*base["segments"], *segments], [*base["sources"], *sources]
+        left_out, appended = [*base.get("left_out", ()), *left_out], [*base.get("appended", ()), this]
+        problems = {name: base["problems"].get(name, 0) + count for name, count in problems.items()}
+        options = TextOptions.from_dict(base["options"])
+    return describe_store(store, segments, options, sources, problems, left_out, appended, workers, salt)
 
 
 def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
     """What was skipped or repaired in all parts."""
-    total: Counter[str] = Counter()
+    total = Counter[str]()
     for own in reports:
         total.update(own["problems"])
     return dict(total)
@@ -458,7 +412,7 @@ def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
 def _remove_ours(directory: Path) -> None:
     """Remove the files of a segment or a lexicon, and the directory if no other file is in it."""
     if directory.is_dir() and not directory.is_symlink():
-        remove_files(directory, {*format.SHARD, *format.LEXICON, FACTS, f"{FACTS}.new"})
+        remove_files(directory, {*format.SEGMENT, *format.LEXICON, FACTS, f"{FACTS}.new"})
 
 
 def _remove_work(store: Path) -> None:

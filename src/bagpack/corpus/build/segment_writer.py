@@ -196,7 +196,7 @@ class SegmentWriter:
             "keys": len(keys),
             "types": len(forms),
             "source": self.source,
-            "checksums": format.write_arrays(directory, arrays, format.SHARD),
+            "checksums": format.write_arrays(directory, arrays, format.SEGMENT),
         }
         if columns.names:
             facts["attributes"] = list(columns.names)
