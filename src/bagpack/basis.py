@@ -94,7 +94,6 @@ class Basis:
 
     @cached_property
     def hash(self) -> str:
-        """Identifies the terms and their order."""
         bigrams = ["\t".join(bigram) for bigram in self.bigrams]
         return digest("\n".join([str(len(self.unigrams)), *self.unigrams, *bigrams]).encode())
 
@@ -134,14 +133,12 @@ class Basis:
 
     @classmethod
     def open_for(cls, path: str, source: Any) -> Basis:
-        """The basis of a file, which must have been chosen from this corpus."""
         basis = cls.open(path)
         basis.check_corpus(source, path)
         return basis
 
     @classmethod
     def from_tsv(cls, text: str, path: str = "the basis") -> Basis:
-        """Read the text of a TSV; see `to_tsv`."""
         found: dict[str, dict[str, int]] = {"unigram": {}, "bigram": {}}
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
             comment = line.startswith("#") and "\t" not in line

@@ -143,7 +143,6 @@ class Corpus:
 
     @cached_property
     def attribute_names(self) -> list[str]:
-        """The attributes that documents have, sorted."""
         return sorted({name for shard in self.shards for name in shard.facts.get("attributes", ())})
 
     @cached_property
@@ -157,7 +156,6 @@ class Corpus:
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Keys with counts, and forms."""
         return Lexicon(self.root / self.manifest["lexicon"]["directory"], self.tokens, self.types)
 
     def keys_of(self, words: Iterable[str]) -> list[str | None]:
@@ -168,7 +166,6 @@ class Corpus:
         return [next(known) if index >= 0 else None for index in found.tolist()]
 
     def count(self, word: str) -> int:
-        """How many tokens the word's key has."""
         found = self.lexicon.find([fold(word, self.options)])
         return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
@@ -176,7 +173,6 @@ class Corpus:
 
     @property
     def for_words(self) -> Corpus:
-        """Where single words are counted: the corpus itself."""
         return self
 
     for_pairs = for_basis = for_words
@@ -188,7 +184,6 @@ class Corpus:
         return resolve_targets(self, words)
 
     def pick_basis(self, b: int) -> Basis:
-        """The b most frequent unigrams and bigrams; the last few are remembered."""
         from bagpack.basis import pick_basis
 
         return pick_basis(self, b)
@@ -196,7 +191,6 @@ class Corpus:
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings
     ) -> tuple[Csr, NDArray[np.int64]]:
-        """Rows (pre, post) of each target, and how often it occurs."""
         from bagpack.contexts.count import count_words
 
         return count_words(self, targets, basis, settings)
@@ -204,7 +198,6 @@ class Corpus:
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
     ) -> PairCountsOf:
-        """Rows of each pair, with its co-occurrences found and counted."""
         from bagpack.contexts.count import count_pairs
 
         return count_pairs(self, pairs, basis, settings)
@@ -272,7 +265,6 @@ class Corpus:
         return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
 
     def info(self) -> dict[str, Any]:
-        """What `bagpack info` shows."""
         own = [self.root / self.manifest["lexicon"]["directory"], *self.shards.directories]
         files = [self.root / MANIFEST, *(file for directory in own for file in directory.iterdir())]
         on_disk = sum(file.stat().st_size for file in files)

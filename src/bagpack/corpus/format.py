@@ -125,7 +125,6 @@ class Array:
     optional: bool = False  # the JSON file of the directory lists it among its checksums if it is there
 
     def size(self, numbers: Numbers) -> int:
-        """Entries that the file must have."""
         name, _, more = self.length.partition("+")
         return numbers[name] + int(more or 0)
 
@@ -307,7 +306,6 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def read_facts(directory: Path) -> dict[str, Any]:
-    """A segment's segment.json."""
     if directory.is_symlink():
         raise StoreError(
             f"{directory} is a symbolic link; stores hold no links: put the segment itself there"

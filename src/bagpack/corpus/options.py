@@ -67,7 +67,6 @@ class TextOptions:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """For the manifest."""
         return asdict(self)
 
     @classmethod

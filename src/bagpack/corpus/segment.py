@@ -41,8 +41,6 @@ def _strings(name: str) -> Any:
 
 
 class Shard:
-    """A segment opened for reading."""
-
     tokens: U32 = _array("tokens")  # type id of each token, with the flag bits
     postings: U32 = _array("postings")  # positions of all keys, key by key, ascending
     posting_bounds: I64 = _array("keys.postings")  # key k's positions are postings[bounds[k]:bounds[k+1]]
@@ -72,7 +70,6 @@ class Shard:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What segment.json says."""
         return read_facts(self.directory)
 
     @property
@@ -99,7 +96,6 @@ class Shard:
 
     @cached_property
     def document_lengths(self) -> I64:
-        """Tokens of each document."""
         return np.diff(np.append(self.document_starts.astype(np.int64), self.facts["tokens"]))
 
     @cached_property
@@ -114,7 +110,6 @@ class Shard:
 
     @cached_property
     def attributes(self) -> AttributeColumns:
-        """Attributes of the documents."""
         names = tuple(self.facts.get("attributes", ()))
         if not names:
             return AttributeColumns.of([()] * len(self.documents))
@@ -144,7 +139,6 @@ class Shard:
         return self.postings, lows.astype(np.int64), highs.astype(np.int64)
 
     def key_positions(self, key: int) -> U32:
-        """Positions of a key, ascending."""
         positions, lows, highs = self.positions_of(np.array([key]))
         return positions[lows[0] : highs[0]]
 
@@ -178,7 +172,6 @@ def bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.b
 
 
 def fold_all(strings: Strings, options: TextOptions) -> Strings:
-    """The key of each string."""
     folded = strings.mapped(*bytes_of_keys(options), folding(options))
     empty = (np.diff(folded.offsets) == 0) & (np.diff(strings.offsets) > 0)  # nothing but soft hyphens
     return folded.replaced(empty, strings.take(np.flatnonzero(empty))) if empty.any() else folded
@@ -217,7 +210,6 @@ class AttributeColumns:
         return cls(tuple(names), bounds, where, what, Strings.of(values), len(documents))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The files of a segment."""
         return {
             "attributes.blob": self.values.blob,
             "attributes.offsets": self.values.offsets,
@@ -264,7 +256,6 @@ class Lexicon:
         self.form_keys: NDArray[np.int64] = arrays["forms.key"]
 
     def counts_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Tokens of some keys by number."""
         return self.counts[numbers]
 
     def find(self, words: Iterable[str]) -> NDArray[np.int64]:

@@ -128,7 +128,6 @@ class Strings:
 
     @classmethod
     def of(cls, items: Iterable[bytes | str]) -> Strings:
-        """From Python strings."""
         encoded = [item.encode() if isinstance(item, str) else item for item in items]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
@@ -145,7 +144,6 @@ class Strings:
         return int(self.offsets.size - 1)
 
     def bytes_at(self, index: int) -> bytes:
-        """String `index` as bytes."""
         return self.blob[int(self.offsets[index]) : int(self.offsets[index + 1])].tobytes()
 
     def __getitem__(self, index: int) -> str:
@@ -189,7 +187,6 @@ class Strings:
         return numbers
 
     def take(self, order: NDArray[np.int64]) -> Strings:
-        """The strings at these indices, in this order."""
         if order.size <= FEW:
             return Strings.of(map(self.bytes_at, order.tolist()))
         return Strings.of_spans(self.blob, self.offsets[order], self.offsets[order + 1])
@@ -262,7 +259,6 @@ class Strings:
         return Strings(mapped, self.offsets).replaced(is_slow, made)
 
     def equals(self, others: Strings) -> NDArray[np.bool_]:
-        """Where the two lists hold the same string."""
         same: NDArray[np.bool_] = np.diff(self.offsets) == np.diff(others.offsets)
         as_long = np.flatnonzero(same)
         one, two = self.take(as_long), others.take(as_long)

@@ -40,7 +40,6 @@ def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
 
 
 def selected_tokens(shard: Shard) -> NDArray[np.bool_]:
-    """Whether each token is selected."""
     starts, ends = shard.runs
     changes = np.zeros(shard.tokens.size + 1, np.int8)
     changes[starts], changes[ends] = 1, -1
@@ -57,7 +56,6 @@ class ShardPart(Shard):
 
     @cached_property
     def selected(self) -> NDArray[np.bool_]:
-        """Which documents of the segment count."""
         mask: NDArray[np.bool_] = Where(self.condition).documents(self)
         return mask
 
@@ -68,7 +66,6 @@ class ShardPart(Shard):
 
     @cached_property
     def own_documents(self) -> I64:
-        """Numbers of the selected documents that begin in this segment."""
         own = super().own_documents
         return own[self.selected[own]]
 
@@ -97,13 +94,11 @@ class ShardPart(Shard):
 
     @cached_property
     def type_counts(self) -> U32:  # type: ignore[override]
-        """Selected tokens of each type."""
         counts = np.zeros(len(self.forms), np.uint32)
         _count_types(self.tokens, *self.runs, counts)
         return counts
 
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
-        """How often each folded form occurs under keys that are not the form itself."""
         found = super().other_keys(forms)
         if not found:
             return found
@@ -128,7 +123,6 @@ class PartLexicon:
 
     @cached_property
     def counts(self) -> I64:
-        """Selected tokens of each key."""
         counts = np.zeros(len(self.keys), np.int64)
         for shard in self._shards:
             own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)

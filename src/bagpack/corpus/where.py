@@ -118,7 +118,6 @@ class Where:
         return self._column(left, _test(compare, value))
 
     def _value(self, node: Any) -> str:
-        """A value as it was written."""
         if not isinstance(node, ast.Name):
             raise self._problem(node.col_offset, "expected a value")
         return self._words[node.col_offset]

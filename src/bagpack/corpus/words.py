@@ -116,14 +116,11 @@ def has_letter_or_digit(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class KnownWord:
-    """A key and its count."""
-
     word: str
     count: int
 
 
 def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
-    """The most frequent words with this beginning."""
     wanted = fold(start, corpus.options).encode()
     if not wanted:
         return []

@@ -331,7 +331,6 @@ def _manifest(
 
 
 def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """What was skipped or repaired in all parts."""
     total = Counter[str]()
     for own in reports:
         total.update(own["problems"])
@@ -371,7 +370,6 @@ def describe_store(
 
 
 def segment_entry(store: Path, name: str) -> dict[str, Any]:
-    """A segment's entry in the manifest."""
     facts = Shard(store / SEGMENTS / name).facts
     return {
         "name": name,

@@ -203,15 +203,12 @@ class InternTable:
         return out
 
     def add(self, strings: Strings) -> I64:
-        """Ids of these strings."""
         return self.add_pairs(strings, Strings.of([]), np.zeros(len(strings), np.bool_))
 
     def bytes_at(self, number: int) -> bytes:
-        """The string with this id."""
         return self.blob[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
     def strings(self) -> Strings:
-        """The distinct strings, by id."""
         count = len(self)
         offsets = self.offsets[: count + 1].copy()
         return Strings(self.blob[: int(offsets[count])].copy(), offsets)

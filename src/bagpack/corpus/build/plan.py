@@ -44,7 +44,6 @@ class Part:
 
     @property
     def format(self) -> str:
-        """All slices of a part are of one format."""
         return self.slices[0].source.format
 
 
@@ -60,12 +59,10 @@ class Plan:
 
     @property
     def weight(self) -> int:
-        """Estimated uncompressed bytes."""
         return sum(part.weight for part in self.parts)
 
 
 def part_size(total: int) -> int:
-    """Bytes per part, for a total number of bytes."""
     return max(min(max(total // PARTS_WANTED, MIN_PART), MAX_PART), min(total // MANY_PARTS, LARGE_PART))
 
 

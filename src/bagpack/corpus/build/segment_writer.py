@@ -58,7 +58,6 @@ class SegmentWriter:
         self._has_lemmas = False
 
     def add(self, batch: Batch) -> None:
-        """Append the tokens of a batch, and open its documents."""
         for document in batch.documents:
             self._open(document._replace(position=self.count + document.position), batch)
         size = batch.flags.size
@@ -100,7 +99,6 @@ class SegmentWriter:
             )
 
     def _codes(self, batch: Batch) -> NDArray[np.uint8]:
-        """The universal tag of each token of a batch."""
         table, codes = self._tagsets.setdefault(batch.tagset, (InternTable(1 << 8), []))
         ids = np.empty(batch.flags.size, np.uint32)
         table.add_spans(batch.data, batch.spans[4:6], np.zeros_like(ids), ids)
@@ -251,7 +249,6 @@ def split_columns(
 
 
 def is_punctuation(form: str) -> bool:
-    """No letter, digit or mark in it."""
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
 
 
@@ -269,7 +266,6 @@ def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
 
 
 def _ranks(order: I64) -> I64:
-    """The place of each index in an order."""
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
     return ranks

@@ -159,8 +159,6 @@ def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.
 
 
 class Worker:
-    """Writes the segments of one part into a store."""
-
     def __init__(
         self, store: Path, part: Part, plan: Plan, parent: int = 0, stop: threading.Event | None = None
     ) -> None:

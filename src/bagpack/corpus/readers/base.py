@@ -134,8 +134,6 @@ class Block(NamedTuple):
 
 
 class Reader(ABC):
-    """One input format."""
-
     name: str
     suffixes: tuple[str, ...] = ()
     in_kernels = False  # whether reading needs no interpreter lock: then a few workers are threads

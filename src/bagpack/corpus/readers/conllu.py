@@ -56,8 +56,6 @@ def _last_boundary(block: bytes) -> int:
 
 
 class ConlluReader(Reader):
-    """CoNLL-U."""
-
     name = "conllu"
     suffixes = (".conllu", ".conll")
     in_kernels = True
@@ -80,12 +78,10 @@ class ConlluReader(Reader):
         return source
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before documents, else between sentences."""
         marks = (b"\n# newdoc",)
         return document_slices(source, target, marks, _BLANK_LINES, _DOCUMENT_LINE, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each block of sentences."""
         layout = Layout(FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS, conllu=True)
         return TokenLines(part, options, layout, read_document, _header_end).batches(_last_boundary)
 

@@ -183,7 +183,6 @@ _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\
 
 
 def compression_of(head: bytes) -> str:
-    """What compressed a file that begins like this, or nothing."""
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
 
 
@@ -191,14 +190,12 @@ def compression_of(head: bytes) -> str:
 
 
 def unreadable(name: str, error: OSError) -> BagpackError:
-    """The error for a file that the operating system does not open."""
     if error.errno in TOO_MANY_FILES:
         return too_many_files(name)
     return InputError(f"{name} cannot be read: {error.strerror}; check the name and its permissions")
 
 
 def open_plain(source: Source) -> IO[bytes]:
-    """The uncompressed bytes of a source."""
     try:
         opened: IO[bytes] = OPENERS.get(source.compression, open)(source.path, "rb")
     except OSError as error:

@@ -19,13 +19,10 @@ COUNT_BLOCK = 1 << 24
 
 
 class JsonLinesReader(Reader):
-    """JSON lines."""
-
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson", ".jsonlines")
 
     def recognises(self, head: bytes) -> bool:
-        """The first line is a JSON object."""
         first = head.split(b"\n", 1)[0].strip()
         if b"\n" not in head and len(head) >= HEAD:  # a line that is longer than what is looked at
             return re.match(rb'\{\s*"[^"]*"\s*:', first) is not None
@@ -53,7 +50,6 @@ class JsonLinesReader(Reader):
         return found
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each block of lines."""
         before = part.first_line
         for batch, text in decoded_blocks(part, options):
             lines = text.removesuffix("\n").split("\n")
@@ -65,7 +61,6 @@ class JsonLinesReader(Reader):
 
 
 def _add_object(batch: Batch, line: str, index: int, number: int, options: TextOptions) -> None:
-    """Add the document of a line to the batch."""
     place = f"{batch.source.name}:{number:,}"
     field, problem = options.text_field, ""
     value: Any = None

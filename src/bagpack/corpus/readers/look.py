@@ -42,7 +42,6 @@ SHOWN = 5
 
 @cache
 def readers() -> dict[str, Reader]:
-    """All readers by name, built-in ones first."""
     found: dict[str, Reader] = {
         name: importlib.import_module(f"bagpack.corpus.readers.{name}").READER for name in BUILT_IN
     }
@@ -59,7 +58,6 @@ def readers() -> dict[str, Reader]:
 
 
 def reader_for(name: str) -> Reader:
-    """The reader of a format; an error if there is none."""
     if name not in readers():
         raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(readers()))}")
     return readers()[name]

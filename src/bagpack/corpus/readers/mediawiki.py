@@ -55,14 +55,12 @@ class MediaWikiReader(Reader):
         return replace(super().look(source, head, options), layout="|".join(sorted(names)))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before pages."""
         if source.compression:
             return [Slice(source)]
         starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
         return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each page."""
         dropped = part.source.layout.split("|")
         end = part.start
         repaired = 0
@@ -116,7 +114,6 @@ def _read_page(page: Page) -> tuple[bytes, bytes] | None:
 
 
 def find_pages(blocks: Iterator[Block]) -> Iterator[Page]:
-    """Pages of consecutive blocks of whole lines."""
     held = b""
     base = 0  # offset of what is held
     for block in blocks:

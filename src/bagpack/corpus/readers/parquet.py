@@ -22,13 +22,10 @@ MAX_EXPANDED, MAX_EXPANSION = 64 << 20, 200  # bytes; times (text shrinks to a t
 
 
 class ParquetReader(Reader):
-    """Parquet."""
-
     name = "parquet"
     suffixes = (".parquet", ".pq")
 
     def recognises(self, head: bytes) -> bool:
-        """The magic bytes."""
         return head.startswith(b"PAR1")
 
     def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
@@ -57,7 +54,6 @@ class ParquetReader(Reader):
         return found or [Slice(source, 0, 0)]
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each row."""
         number = part.first_line
         with _open(part.source, options) as handle:
             own = (options.text_field, options.id_field)

@@ -57,13 +57,10 @@ def is_wrapped(head: bytes) -> bool:
 
 
 class TextReader(Reader):
-    """Plain text."""
-
     name = "text"
     suffixes = (".txt", ".text", ".md")
 
     def recognises(self, head: bytes) -> bool:
-        """Anything may be text."""
         return True
 
     def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
@@ -72,7 +69,6 @@ class TextReader(Reader):
         return replace(super().look(source, head, options), layout=WRAPPED if wrapped else "")
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut at paragraphs."""
         if source.compression:
             return [Slice(source)]
         marks = (b"\n\n", b"\n\r\n") if source.layout == WRAPPED else (b"\n",)
@@ -83,7 +79,6 @@ class TextReader(Reader):
         ]
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each block of lines."""
         if part.source.layout == WRAPPED:
             yield from self._read_wrapped(part, options)
             return

@@ -97,8 +97,6 @@ def _last_boundary(block: bytes) -> int:
 
 
 class VerticalReader(Reader):
-    """Vertical text."""
-
     name = "vertical"
     suffixes = (".vert", ".vrt", ".vertical")
     in_kernels = True
@@ -111,7 +109,6 @@ class VerticalReader(Reader):
         return tagged > 0 and tabbed > 0 and tagged + tabbed >= 0.8 * len(lines)
 
     def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
-        """The meaning of the columns, and the tagset."""
         names = guess_columns(head) if options.columns == "auto" else options.columns
         _, lemma, tag = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
@@ -128,13 +125,11 @@ class VerticalReader(Reader):
         return replace(source, layout=names, tagset=identify_tagset(tags, options.tagset))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Cut before document tags, else before sentences."""
         return document_slices(
             source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
         )
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        """A batch for each block of sentences."""
         form, lemma, tag = column_numbers(part.source.layout)
         layout = Layout(form, lemma if lemma >= 0 else form, tag, names=part.source.layout, tags=TAGS)
         return TokenLines(part, options, layout, read_document).batches(_last_boundary)

@@ -140,7 +140,6 @@ def resolve_links(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> s
 
 
 def _shown(inner: str, dropped: Collection[str]) -> str:
-    """What a link shows of itself."""
     target, bar, label = inner.partition("|")
     prefix, colon, rest = target.partition(":")
     if colon:

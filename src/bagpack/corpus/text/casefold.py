@@ -53,12 +53,10 @@ def _fold_dotted(text: str) -> str:
 
 
 def fold(text: str, options: TextOptions) -> str:
-    """The key of a lemma or form; see `folding`."""
     return folding(options)(text)
 
 
 def has_dotted_i(lang: str) -> bool:
-    """Whether I and İ are two letters."""
     return lang.lower().partition("-")[0] in DOTTED
 
 

@@ -70,7 +70,6 @@ def check_encoding(encoding: str) -> None:
 
 
 def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> InputError:
-    """Bytes that are not the encoding."""
     bad = " ".join(f"0x{byte:02x}" for byte in error.object[error.start : error.end][:4])
     other = "latin-1" if encoding.lower().startswith("utf") else "utf-8"
     return InputError(

@@ -24,8 +24,6 @@ Search = Callable[[str, str], "str | None"]
 
 
 class AnnotatedToken(NamedTuple):
-    """A token in context."""
-
     form: str
     lemma: str
     glued: bool
@@ -37,11 +35,9 @@ class Annotator:
     in_context = False
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        """One lemma per form."""
         return list(forms)
 
     def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        """The sentences of each paragraph, in order."""
         raise NotImplementedError
 
 
@@ -91,7 +87,6 @@ class SimplemmaLemmatizer(Annotator):
         self._known: dict[str, str] = {}
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        """One lemma per form, the form itself where nothing is known."""
         known = self._known
         lemmas = list(map(known.get, forms))
         for index, lemma in enumerate(lemmas):
@@ -236,7 +231,6 @@ class SegmentingAnnotator(Annotator):
         self._words = words
 
     def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        """The sentences of each paragraph, in order; white space is in no token."""
         for paragraph in paragraphs:
             sentences = []
             for sentence in split_sentences(paragraph, self.lang):

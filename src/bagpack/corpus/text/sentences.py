@@ -76,7 +76,6 @@ def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:
 
 
 def _sentence_lengths(text: str, lang: str) -> list[int]:
-    """Return the length of each sentence in UTF-8 bytes."""
     if text.isascii():
         return _character_lengths(text, lang)
     sentences = split_sentences(text, lang)

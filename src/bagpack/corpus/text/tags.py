@@ -80,7 +80,6 @@ def split_tag(word: str) -> tuple[str, str]:
 
 
 def with_tag(word: str, tag: str | None) -> str:
-    """The word with a tag behind it, unless it has one."""
     return f"{word}/{tag}" if tag and not split_tag(word)[1] else word
 
 

@@ -82,7 +82,6 @@ def _class_of(category: str) -> int:
 
 
 def byte_set(characters: str) -> NDArray[np.bool_]:
-    """Return a table of whether each byte is one of these ASCII characters."""
     table = np.zeros(256, dtype=np.bool_)
     table[list(characters.encode("ascii"))] = True
     return table
@@ -114,7 +113,6 @@ def read(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8])
 
 @kernel
 def lower(byte: int) -> int:
-    """Lower-case an ASCII capital."""
     return byte | 0x20 if 65 <= byte <= 90 else byte
 
 
@@ -137,7 +135,6 @@ def packed(words: str) -> NDArray[np.int64]:
 
 @cache
 def abbreviations(lang: str) -> NDArray[np.int64]:
-    """The abbreviations of a language, for `is_listed`."""
     found = language(lang)
     return packed(f"{found.abbreviations} {found.titles}")
 
@@ -265,8 +262,6 @@ _PERIOD, _COLON, _SLASH, _AT, _AND = (ord(character) for character in ".:/@&")
 
 
 class Tokens(NamedTuple):
-    """Byte spans and flags of the tokens of one text."""
-
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
     flags: NDArray[np.uint8]
