@@ -211,8 +211,7 @@ class AttributeColumns:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {
-            "attributes.blob": self.values.blob,
-            "attributes.offsets": self.values.offsets,
+            **self.values.files("attributes"),
             "attributes.bounds": self.bounds,
             "attributes.document": self.documents,
             "attributes.value": self.numbers,

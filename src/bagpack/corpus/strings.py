@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +140,10 @@ class Strings:
         out, offsets = np.empty(int((ends - starts).sum()), np.uint8), np.zeros(starts.size + 1, np.int64)
         _copy_spans(read_only(blob), read_only(starts), read_only(ends), out, offsets)
         return cls(out, offsets)
+
+    def files(self, name: str) -> dict[str, NDArray[Any]]:
+        """The two arrays under the names of their files."""
+        return {f"{name}.blob": self.blob, f"{name}.offsets": self.offsets}
 
     def __len__(self) -> int:
         return int(self.offsets.size - 1)

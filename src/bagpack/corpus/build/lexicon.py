@@ -117,11 +117,6 @@ def most_frequent_keys(
     return all_forms.take(kept), chosen[kept]
 
 
-def _counted_forms(shard: Shard) -> Counted:
-    forms, counts = shard.form_keys
-    return forms, counts.astype(np.int64)
-
-
 def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
     """Merge the segments' lexicons into `directory`; returns the checksums."""
     paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
@@ -129,14 +124,10 @@ def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
         directory.mkdir(parents=True, exist_ok=True)
     own_keys = ((shard.keys, np.diff(shard.posting_bounds)) for shard in map(Shard, paths))
     keys, counts = merge_all(own_keys, directory)
-    pairs, pair_counts = merge_all((_counted_forms(Shard(path)) for path in paths), directory)
+    own_forms = (
+        (forms, counts.astype(np.int64)) for forms, counts in (Shard(path).form_keys for path in paths)
+    )
+    pairs, pair_counts = merge_all(own_forms, directory)
     forms, form_keys = most_frequent_keys(pairs, pair_counts, keys, directory)
-    arrays: dict[str, NDArray[Any]] = {
-        "keys.blob": keys.blob,
-        "keys.offsets": keys.offsets,
-        "keys.count": counts,
-        "forms.blob": forms.blob,
-        "forms.offsets": forms.offsets,
-        "forms.key": form_keys,
-    }
+    arrays = {**keys.files("keys"), "keys.count": counts, **forms.files("forms"), "forms.key": form_keys}
     return format.write_arrays(directory, arrays, format.LEXICON)

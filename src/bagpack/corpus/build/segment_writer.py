@@ -42,9 +42,8 @@ class SegmentWriter:
     def __init__(self, options: TextOptions) -> None:
         self.options = options
         self.documents: list[DocumentStart] = []
-        self._tagsets: dict[
-            str, tuple[InternTable, list[int]]
-        ] = {}  # distinct tags, and their universal tags
+        # Distinct tags of each tagset, and their universal tags.
+        self._tagsets: dict[str, tuple[InternTable, list[int]]] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -143,14 +142,14 @@ class SegmentWriter:
         self, directory: Path, raw_forms: Strings, raw_keys: Strings, dropped: NDArray[np.bool_]
     ) -> dict[str, Any]:
         tokens, tags, documents = self.tokens[: self.count], self.tags[: self.count], self.documents
-        raw_types, table = intern_pairs(raw_forms, raw_keys, dropped)
+        table = InternTable(len(raw_forms))
+        raw_types = table.add_pairs(raw_forms, raw_keys, dropped)
         raw_counts = np.zeros(raw_types.size, np.int64)
         _count_into(tokens, raw_counts)  # np.bincount would copy the tokens as 64-bit numbers
         kept = raw_types >= 0
         counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
-        by_count = np.argsort(
-            -counts, kind="stable"
-        )  # frequent types get small ids, near each other in memory
+        # Frequent types get small ids, near each other in memory.
+        by_count = np.argsort(-counts, kind="stable")
         starts = np.array([document.position for document in documents], np.int64)
         left = keep_tokens(tokens, np.where(kept, _ranks(by_count)[raw_types], -1), tags, starts)
         tokens, tags = tokens[:left], tags[:left]
@@ -161,7 +160,6 @@ class SegmentWriter:
         forms, keys_of_types = split_pairs(table.strings().take(by_count))
         keys, key_of_type = _sorted_keys(keys_of_types)
         columns = AttributeColumns.of([document.attributes for document in documents])
-        names = Strings.of(document.name for document in documents)
         counts = counts[by_count]
         key_counts = np.bincount(key_of_type, weights=counts, minlength=len(keys)).astype(np.int64)
         bounds = np.concatenate([[0], np.cumsum(key_counts)])
@@ -171,19 +169,15 @@ class SegmentWriter:
         arrays: dict[str, NDArray[Any]] = {
             "tokens": tokens,
             "postings": postings,
-            "keys.blob": keys.blob,
-            "keys.offsets": keys.offsets,
+            **keys.files("keys"),
             "keys.postings": bounds,
-            "types.blob": forms.blob,
-            "types.offsets": forms.offsets,
+            **forms.files("types"),
             "types.key": key_of_type,
             "types.count": counts,
-            "forms.blob": form_pairs.blob,
-            "forms.offsets": form_pairs.offsets,
+            **form_pairs.files("forms"),
             "forms.count": form_counts,
             "documents.start": starts,
-            "documents.blob": names.blob,
-            "documents.offsets": names.offsets,
+            **Strings.of(document.name for document in documents).files("documents"),
             **({"tags": tags} if self.tags.size else {}),
             **(columns.arrays() if columns.names else {}),
         }
@@ -252,12 +246,6 @@ def is_punctuation(form: str) -> bool:
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
 
 
-def intern_pairs(first: Strings, second: Strings, skip: NDArray[np.bool_]) -> tuple[I64, InternTable]:
-    """Ids of the pairs (first[i], second[i]), -1 where skipped, and their table."""
-    table = InternTable(max(1 << 10, len(first)))
-    return table.add_pairs(first, second, skip), table
-
-
 def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
     """Back from FORM TAB KEY to forms and keys; neither holds a TAB of its own."""
     tabs = np.flatnonzero(pairs.blob == 9)
@@ -273,7 +261,7 @@ def _ranks(order: I64) -> I64:
 
 def _sorted_keys(keys_of_types: Strings) -> tuple[Strings, U32]:
     """The distinct keys in byte order, and which of them each type has."""
-    table = InternTable(max(1 << 10, len(keys_of_types)))
+    table = InternTable(len(keys_of_types))
     first_seen = table.add(keys_of_types)
     keys = table.strings()
     order = keys.sort_order()
@@ -283,7 +271,8 @@ def _sorted_keys(keys_of_types: Strings) -> tuple[Strings, U32]:
 def _form_table(forms: Strings, keys: Strings, counts: I64, options: TextOptions) -> tuple[Strings, I64]:
     """FOLDED FORM TAB KEY with counts, sorted, for the forms that are not their own key."""
     folded = fold_all(forms, options)
-    found, table = intern_pairs(folded, keys, folded.equals(keys))
+    table = InternTable(len(forms))
+    found = table.add_pairs(folded, keys, folded.equals(keys))
     kept = found >= 0
     totals = np.bincount(found[kept], weights=counts[kept], minlength=len(table)).astype(np.int64)
     pairs = table.strings()

@@ -20,9 +20,9 @@ from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
 from bagpack.corpus.format import FACTS, SEGMENTS, WORK
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
-from bagpack.corpus.readers.look import BUILT_IN, reader_for
-from bagpack.errors import BagpackError, InputError, StoreError
+from bagpack.corpus.readers.base import Batch, DocumentStart
+from bagpack.corpus.readers.look import reader_for
+from bagpack.errors import StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
 from bagpack.kernels import COMPILING, on_compile
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run, run_until
@@ -67,7 +67,7 @@ def run_workers(
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
     tasks = (
-        delayed(build_part)(_for_workers(part), str(store.absolute()), bare, os.getpid() if here else 0, stop)
+        delayed(build_part)(part, str(store.absolute()), bare, os.getpid() if here else 0, stop)
         for part in parts
     )
     weight = {part.number: part.weight for part in parts}
@@ -79,15 +79,6 @@ def run_workers(
             for _ in run(tasks, workers):
                 pass
     return workers if workers is not None and here and not threads else 1
-
-
-def _for_workers(part: Part) -> Part:
-    """The part with paths that hold in any working directory; the sources keep their names."""
-    slices = (
-        replace(s, source=replace(s.source, path=os.path.abspath(s.source.path), label=s.source.name))
-        for s in part.slices
-    )
-    return replace(part, slices=tuple(slices))
 
 
 @contextmanager
@@ -206,7 +197,7 @@ class Worker:
             elif index == 0:  # else the slice before it was of the same document
                 start = DocumentStart(0, part.document, continued=True, attributes=shared + part.attributes)
                 yield Batch(part.source, documents=[start])
-            for batch in self._read(part):
+            for batch in reader_for(part.source.format).read(part, self.options):
                 self.problems["skipped_lines"] += batch.skipped
                 self.problems["ignored_markup"] += batch.ignored
                 if batch.repaired:
@@ -217,21 +208,6 @@ class Worker:
                         for document in batch.documents
                     ]
                 yield batch
-
-    def _read(self, part: Slice) -> Iterator[Batch]:
-        """The batches of a slice; an exception in another package's reader becomes an `InputError`."""
-        reader = reader_for(part.source.format)
-        try:
-            yield from reader.read(part, self.options)
-        except BagpackError:
-            raise
-        except Exception as error:
-            if reader.name in BUILT_IN:
-                raise
-            raise InputError(
-                f"the reader {reader.name!r} failed on {part.source.name} ({type(error).__name__}: {error}); report it "
-                f"to the authors of that reader, or choose another --format"
-            ) from error
 
     def _check_wanted(self) -> None:
         if self.stop and self.stop.is_set():

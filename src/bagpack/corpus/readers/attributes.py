@@ -57,8 +57,8 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
     folder = Path(os.path.abspath(path)).parent
     found = []
     for source in sources:
-        file = Path(os.path.abspath(source.path))
-        names = [source.name, os.path.normpath(source.path), str(file), file.name, file.name.split(".")[0]]
+        file = Path(source.path)
+        names = [source.name, os.path.normpath(source.name), str(file), file.name, file.name.split(".")[0]]
         names += [str(file.relative_to(folder))] if file.is_relative_to(folder) else []
         row = next((table[name] for name in names if name in table), None)
         found.append(replace(source, attributes=scalar_attributes(row)) if row else source)

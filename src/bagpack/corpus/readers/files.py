@@ -203,18 +203,14 @@ def open_plain(source: Source) -> IO[bytes]:
     return opened
 
 
-def read_some(stream: IO[bytes], source: Source, size: int, offset: int) -> bytes:
+def read_some(read: Callable[[int], bytes], source: Source, size: int, offset: int) -> bytes:
     """Read up to `size` bytes; a truncated or damaged compressed file is an error with its name."""
     try:
-        return stream.read(size)
-    except EOFError as error:
+        return read(size)
+    except (EOFError, *DAMAGED) as error:
+        what = "is truncated" if isinstance(error, EOFError) else f"is damaged ({error})"
         raise InputError(
-            f"{source.name} ends in the middle of its {source.compression} data (after {offset:,} uncompressed "
-            f"bytes); it is truncated: fetch it again"
-        ) from error
-    except DAMAGED as error:
-        raise InputError(
-            f"{source.name} is damaged near uncompressed byte {offset:,} ({error}); fetch it again"
+            f"{source.name} {what} after about {offset:,} uncompressed bytes; fetch it again"
         ) from error
 
 
@@ -244,12 +240,12 @@ def sample(stream: IO[bytes], source: Source, head: bytes) -> Iterator[tuple[int
     whole = PIECES * PIECE
     if source.compression or source.size <= whole:
         size = 1 << 20 if source.compression else whole
-        yield 0, _whole_lines(head + read_some(stream, source, size - len(head), len(head)))
+        yield 0, _whole_lines(head + read_some(stream.read, source, size - len(head), len(head)))
         return
     for number in range(PIECES):
         offset = (source.size - PIECE) * number // (PIECES - 1)
         stream.seek(offset)
-        piece = read_some(stream, source, PIECE, offset)
+        piece = read_some(stream.read, source, PIECE, offset)
         start = piece.find(b"\n") + 1 if offset else 0
         yield offset + start, _whole_lines(piece[start:])
 
@@ -262,11 +258,11 @@ def _whole_lines(data: bytes) -> bytes:
 def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
     """Consecutive runs of whole lines; only the last may lack its newline."""
     source = part.source
-    for offset, raw in _lines(part, options.max_line):
+    lines = _lines(part, options.max_line)
+    for offset, raw in _ahead(lines) if source.compression else lines:
         data, repaired = raw.removeprefix(BOM) if offset == 0 else raw, 0
         if not data.isascii():
-            place = partial(place_at, source, offset)
-            text, repaired = to_text(data, source, options, place)
+            text, repaired = to_text(data, source, options, partial(place_at, source, offset))
             if repaired or source.encoding != "utf-8":
                 data = text.encode()
         yield Block(offset, len(raw), data, repaired)
@@ -274,59 +270,35 @@ def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
 
 def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of runs of whole lines."""
-    source = part.source
-    offset = part.start
-    chunks = _chunks(source, part.start, part.end)
-    if source.compression:
-        chunks = _ahead(chunks)
-    rest: list[bytes] = []  # the beginning of a line that has not ended yet
-    length = 0
-    for chunk in chunks:
-        cut = chunk.rfind(b"\n") + 1
-        first = chunk.find(b"\n") if cut else len(chunk)
-        if length + first > max_line:
-            raise InputError(
-                f"{place_at(source, offset)} is a line of more than {max_line >> 20} MiB; break the "
-                f"text into lines (one paragraph each), or check that the file is text"
-            )
-        if cut == 0:
-            rest.append(chunk)
-            length += len(chunk)
-            continue
-        block = b"".join((*rest, memoryview(chunk)[:cut]))
-        yield offset, block
-        offset += len(block)
-        rest = [chunk[cut:]]
-        length = len(chunk) - cut
-    if length:
-        yield offset, b"".join(rest)
-
-
-def _chunks(source: Source, start: int, end: int) -> Iterator[bytes]:
+    source, offset = part.source, part.start
+    left = part.end - part.start if part.end >= 0 else sys.maxsize
     with open_plain(source) as stream:
-        if start:
-            stream.seek(start)
-        left = end - start if end >= 0 else -1
-        offset = start
-        while left:
-            chunk = read_some(stream, source, BLOCK if left < 0 else min(BLOCK, left), offset)
-            if not chunk:
-                if left > 0:
-                    raise InputError(f"{source.name} became shorter while it was read; index it again")
-                return
-            offset += len(chunk)
-            left -= len(chunk) if left > 0 else 0
-            yield chunk
+        if offset:
+            stream.seek(offset)
+        while left > 0 and (block := read_some(stream.read, source, min(BLOCK, left), offset)):
+            if not block.endswith(b"\n") and len(block) < left:
+                rest = read_some(stream.readline, source, max_line + 1, offset)
+                if len(rest) > max_line:
+                    raise InputError(
+                        f"{place_at(source, offset)} is a line of more than {max_line >> 20} MiB; break the text into "
+                        f"lines (one paragraph each), or check that the file is text"
+                    )
+                block += rest
+            yield offset, block
+            offset += len(block)
+            left -= len(block)
+    if part.end > offset:
+        raise InputError(f"{source.name} became shorter while it was read; index it again")
 
 
-def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _ahead(blocks: Iterator[Any]) -> Iterator[Any]:
     """Read in a thread of its own: decompression releases the GIL, so it runs at the same time as the parser."""
     pool = ThreadPoolExecutor(1)
     try:
-        waiting = deque(pool.submit(next, chunks, b"") for _ in range(AHEAD))
-        while chunk := waiting.popleft().result():
-            waiting.append(pool.submit(next, chunks, b""))
-            yield chunk
+        waiting = deque(pool.submit(next, blocks, None) for _ in range(AHEAD))
+        while block := waiting.popleft().result():
+            waiting.append(pool.submit(next, blocks, None))
+            yield block
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -405,17 +377,15 @@ def document_slices(
     found = []
     document: DocumentStart | None = None
     for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
-        if not cut.at_document:
-            text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
-            if text is not None:
-                document = opened(decode(text, source.encoding, "replace"))
-            document = document or DocumentStart(0, source.name)
-        if cut.at_document or document is None:
-            found.append(Slice(source, cut.offset, end))
-        else:
-            found.append(Slice(source, cut.offset, end, document.name, document.attributes))
         if cut.at_document:
             document = None
+            found.append(Slice(source, cut.offset, end))
+            continue
+        text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
+        if text is not None:
+            document = opened(decode(text, source.encoding, "replace"))
+        document = document or DocumentStart(0, source.name)
+        found.append(Slice(source, cut.offset, end, document.name, document.attributes))
     return found
 
 

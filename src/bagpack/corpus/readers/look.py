@@ -42,9 +42,7 @@ SHOWN = 5
 
 @cache
 def readers() -> dict[str, Reader]:
-    found: dict[str, Reader] = {
-        name: importlib.import_module(f"bagpack.corpus.readers.{name}").READER for name in BUILT_IN
-    }
+    found = {name: reader_for(name) for name in BUILT_IN}
     for entry in entry_points(group="bagpack.readers"):
         try:
             found.setdefault(entry.name, entry.load())
@@ -58,6 +56,9 @@ def readers() -> dict[str, Reader]:
 
 
 def reader_for(name: str) -> Reader:
+    if name in BUILT_IN:  # whatever other packages have
+        reader: Reader = importlib.import_module(f"bagpack.corpus.readers.{name}").READER
+        return reader
     if name not in readers():
         raise UsageError(f"--format {name} is unknown; choose one of auto, {', '.join(sorted(readers()))}")
     return readers()[name]
@@ -78,10 +79,10 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
             raise InputError(
                 f"{name} has the suffix {suffix} but does not contain {suffix[1:]} data; rename it, or fetch it again"
             )
-        source = Source(path, status.st_size, status.st_mtime_ns, compression, label=name)
+        source = Source(os.path.abspath(path), status.st_size, status.st_mtime_ns, compression, label=name)
         handle.seek(0)
         stream = OPENERS[compression](handle, "rb") if compression else handle
-        raw = read_some(stream, source, LOOKED_AT, 0)
+        raw = read_some(stream.read, source, LOOKED_AT, 0)
         head = raw.removeprefix(BOM)
         reader = _reader_of(source, head[:HEAD], options)
         source = replace(source, format=reader.name)

@@ -13,7 +13,7 @@ import numpy as np
 
 from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Batch, Block, DocumentStart, Slice
+from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.files import place_at
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
@@ -62,6 +62,7 @@ class TokenLines:
         self.header_end = header_end  # where that text ends, if it goes beyond the line
         self.state = np.zeros(8, np.int64)
         self.state[AT_START] = 1  # the first token opens a sentence
+        self.lines = 0  # of the slice, so far
         names = Strings.of(layout.tags or ())
         kinds = np.array(list((layout.tags or {}).values()), np.int64)
         columns = (layout.form, layout.lemma, layout.tag, layout.conllu)
@@ -70,31 +71,35 @@ class TokenLines:
 
     def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[Batch]:
         """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
-        pieces = self.part.blocks(self.options)
-        for block, before, closed in whole_sentences(pieces, last_boundary, self.options.max_line):
-            yield self.parse(block, before, closed)
+        held = b""
+        for block in self.part.blocks(self.options):
+            cut = last_boundary(block.data)
+            stop = cut or len(block.data)
+            text = b"".join((held, memoryview(block.data)[:stop]))
+            yield self.parse(text, block.consumed, block.repaired, cut > 0)
+            held = block.data[stop:]
+        if held:
+            yield self.parse(held, 0, 0, True)
 
-    def parse(self, block: Block, before: int, closed: bool) -> Batch:
-        """The tokens of a block of whole lines; `closed` says that a sentence ends with it.
-
-        `before` is the number of lines between the block's offset and its data.
-        """
-        text = block.data if block.data.endswith(b"\n") else block.data + b"\n"
+    def parse(self, text: bytes, consumed: int, repaired: int, closed: bool) -> Batch:
+        """The tokens of some whole lines; `closed` says that a sentence ends with them."""
+        text = text if text.endswith(b"\n") else text + b"\n"
         state = self.state
         state[[POSITION, TOKENS, EVENTS, SKIPPED, MARKUP_IGNORED]] = 0
         data = read_only(np.frombuffer(text, np.uint8))
-        lines = np.count_nonzero(data == NEWLINE)
+        lines = int(np.count_nonzero(data == NEWLINE))
         spans, flags = np.empty((6, lines), np.int32), np.empty(lines, np.uint32)
         documents = np.empty((lines, 3), np.int32)
         code = read_lines(data, *self.settings, *spans, flags, documents, state)
         if code != DONE:
-            raise self._bad_line(code, text, block.offset, before)
+            raise self._bad_line(code, text)
+        self.lines += lines
         if closed:
             state[AT_START], state[GLUE] = 1, 0
         count = int(state[TOKENS])
         batch = Batch(
-            self.source, block.offset, block.consumed, skipped=int(state[SKIPPED]),
-            ignored=int(state[MARKUP_IGNORED]), repaired=block.repaired, data=data, spans=spans[:, :count],
+            self.source, consumed=consumed, skipped=int(state[SKIPPED]),
+            ignored=int(state[MARKUP_IGNORED]), repaired=repaired, data=data, spans=spans[:, :count],
             flags=flags[:count], tagset=self.source.tagset, entities=not self.layout.conllu,
             closed=bool(state[AT_START]),
         )  # fmt: skip
@@ -103,7 +108,7 @@ class TokenLines:
             batch.documents.append(self.document(line.decode())._replace(position=position))
         return batch
 
-    def _bad_line(self, code: int, block: bytes, offset: int, before: int) -> InputError:
+    def _bad_line(self, code: int, block: bytes) -> InputError:
         start = int(self.state[POSITION])
         line = block[start:].partition(b"\n")[0]
         shown = line[:SHOWN_BYTES].decode(errors="replace").rstrip("\r")
@@ -117,38 +122,8 @@ class TokenLines:
         cure = "--bad-lines skip ignores such lines and counts them"
         if code == LONG_SENTENCE:
             cure = "mark the sentence boundaries, or raise --max-sentence"
-        place = place_at(self.source, offset, lines=before + block.count(b"\n", 0, start))
+        place = place_at(self.source, self.part.start, lines=self.lines + block.count(b"\n", 0, start))
         return InputError(f"{place} {problems[code]}: {shown!r}; {cure}")
-
-
-def whole_sentences(
-    pieces: Iterator[Block], last_boundary: Callable[[bytes], int], reach: int
-) -> Iterator[tuple[Block, int, bool]]:
-    """Re-cut blocks at the last line that ends a sentence, if there is one within reach.
-
-    Each comes with the number of lines between its offset and its data, and with whether a sentence is known to end
-    with it.
-    """
-    held: list[bytes] = []
-    length = offset = before = consumed = repaired = 0
-    for block in pieces:
-        if not length:
-            offset, before = block.offset, 0
-        consumed, repaired = consumed + block.consumed, repaired + block.repaired
-        cut = last_boundary(block.data)
-        if cut == 0 and length + len(block.data) < reach:
-            held.append(block.data)
-            length += len(block.data)
-            continue
-        stop = cut or len(block.data)
-        data = b"".join((*held, memoryview(block.data)[:stop]))
-        yield Block(offset, consumed, data, repaired), before, cut > 0
-        held = [block.data[stop:]]
-        length = len(held[0])
-        offset, before = block.offset, block.data.count(b"\n", 0, stop)
-        consumed = repaired = 0
-    if length:
-        yield Block(offset, consumed, b"".join(held), repaired), before, True
 
 
 # Kernels ----------------------------------------------------------------------------------------------------------

@@ -38,16 +38,8 @@ SPACE, SYMBOL, IDEOGRAPH, MARK, DIGIT, LETTER, UPPER = range(7)
 """The classes, in an order that makes everything from MARK on a part of words."""
 
 _OF_CATEGORY = {
-    "L": LETTER,
-    "M": MARK,
-    "N": DIGIT,
-    "Z": SPACE,
-    "Lu": UPPER,
-    "Lt": UPPER,
-    "Cc": SPACE,
-    "Cf": MARK,
-}
-
+    "L": LETTER, "M": MARK, "N": DIGIT, "Z": SPACE, "Lu": UPPER, "Lt": UPPER, "Cc": SPACE, "Cf": MARK,
+}  # fmt: skip
 _IDEOGRAPHIC = (
     (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3021, 0x3029), (0x3040, 0x312F), (0x31A0, 0x31BF),
     (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9D),
@@ -319,16 +311,7 @@ def tokenize_into(
 
 
 @kernel
-def _tokenize(
-    data: NDArray[np.uint8],
-    sentence_ends: NDArray[np.int64],
-    classes: NDArray[np.uint8],
-    abbreviations: NDArray[np.int64],
-    style: int,
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    flags: NDArray[np.uint8],
-) -> int:
+def _tokenize(data, sentence_ends, classes, abbreviations, style, starts, stops, flags):  # type: ignore[no-untyped-def]
     count = 0
     i = np.int64(0)  # for a plain 0, every kernel that is called would be compiled a second time
     glued = 0
@@ -371,14 +354,7 @@ def _tokenize(
 
 
 @kernel
-def _word(
-    data: NDArray[np.uint8],
-    start: int,
-    stop: int,
-    classes: NDArray[np.uint8],
-    abbreviations: NDArray[np.int64],
-    style: int,
-) -> tuple[int, bool]:
+def _word(data, start, stop, classes, abbreviations, style):  # type: ignore[no-untyped-def]
     """Return where the word at start ends, and whether it holds an apostrophe that may divide it."""
     i = start
     before = np.int64(LETTER)
@@ -478,9 +454,7 @@ def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[
 
 
 @kernel
-def _symbol(
-    data: NDArray[np.uint8], start: int, i: int, stop: int, classes: NDArray[np.uint8], style: int
-) -> int:
+def _symbol(data, start, i, stop, classes, style):  # type: ignore[no-untyped-def]
     """Return where the symbol from start to i ends: a run of it, its marks, or the clitic that it opens."""
     if style == _ENGLISH and apostrophe(data, start, stop) > 0:
         end = i
