@@ -102,10 +102,7 @@ class Basis:
     def to_tsv(self) -> str:
         """The terms in rank order with the columns `kind`, `term`, `count`."""
         kinds = ["unigram"] * len(self.unigrams) + ["bigram"] * len(self.bigrams)
-        counts = (
-            *(self.unigram_counts or (0,) * len(self.unigrams)),
-            *(self.bigram_counts or (0,) * len(self.bigrams)),
-        )
+        counts = (*self.unigram_counts, *self.bigram_counts) or (0,) * len(self)
         lines = ["\t".join(map(str, line)) for line in zip(kinds, self.terms, counts, strict=True)]
         return "\n".join([HEADER, *lines]) + "\n"
 
@@ -118,17 +115,9 @@ class Basis:
     def open(cls, path: str | Path) -> Basis:
         """Read a TSV that `save` or a person wrote; counts may be missing."""
         try:
-            data = Path(path).read_bytes()
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            raise InputError(
-                f"{path}:{line} is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
-            ) from error
-        except OSError as error:
-            raise InputError(
-                f"{path} cannot be read: {error.strerror}; make one with bagpack basis"
-            ) from error
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read ({error}); give a TSV file in UTF-8") from error
         return cls.from_tsv(text, str(path))
 
     @classmethod
@@ -145,48 +134,33 @@ class Basis:
             if not line.strip() or comment or HEADER.startswith(line):
                 continue
             kind, term, count, *more = [*line.split("\t"), "", ""]
-            what = ""
-            if kind not in found or not term or any(more):
-                what = f"is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, the term, TAB, its count"
-            elif count and not (count.isascii() and count.isdigit()):
-                what = f"has the count {count!r}, which is not an integer; correct it"
-            elif kind == "bigram" and not all(term.partition(" ")):
-                what = f"is a bigram of one word: {term!r}; write it as first second"
-            elif term in found[kind]:
-                what = f"has the {kind} {term!r} a second time; remove one"
-            if what:
-                raise InputError(f"{path}:{number} {what}")
+            two_words = kind != "bigram" or all(term.partition(" "))
+            whole = not count or (count.isascii() and count.isdigit())
+            if kind not in found or not term or any(more) or not two_words or not whole:
+                raise InputError(
+                    f"{path}:{number} is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, one or two "
+                    f"words, TAB, the count"
+                )
+            if term in found[kind]:
+                raise InputError(f"{path}:{number} has the {kind} {term!r} a second time; remove one")
             found[kind][term] = int(count or 0)
         unigrams, bigrams = found["unigram"], found["bigram"]
         if not unigrams and not bigrams:
             raise InputError(f"{path} holds no basis terms; make one with bagpack basis STORE -b 1500")
-        words = [word.replace(INNER_SPACE, " ") for word in unigrams]
-        pairs = [(first, second) for first, second in map(words_of, bigrams)]
-        return cls(tuple(words), tuple(pairs), tuple(unigrams.values()), tuple(bigrams.values()))
+        words = tuple(word.replace(INNER_SPACE, " ") for word in unigrams)
+        pairs = tuple((first, second) for first, second in map(words_of, bigrams))
+        return cls(words, pairs, tuple(unigrams.values()), tuple(bigrams.values()))
 
     @classmethod
     def problems(cls, path: str | Path) -> list[str]:
-        """Damage of a file: its checksum, if it has one, and the order of its terms."""
-        basis = cls.open(path)
+        """Damage of a file, by its checksum, if it has one."""
+        cls.open(path)
         _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
         checksum, _, terms = rest.partition(b"\n")
         if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
             return [
-                f"does not match the checksum in its second line: it is damaged, or was edited; if you edited it, "
-                f"remove the line that begins with {CHECKSUM.strip()!r}"
+                "does not match the checksum in its second line: it is damaged, or was edited without that line"
             ]
-        bigrams = [" ".join(bigram) for bigram in basis.bigrams]
-        for kind, named, counts in (
-            ("unigram", basis.unigrams, basis.unigram_counts),
-            ("bigram", bigrams, basis.bigram_counts),
-        ):
-            ranks = [(-count, term) for term, count in zip(named, counts, strict=True)] if any(counts) else []
-            for before, after in itertools.pairwise(ranks):
-                if after < before:
-                    return [
-                        f"has the {kind} {after[1]!r} ({-after[0]:,}) behind {before[1]!r} ({-before[0]:,}), which is "
-                        f"not rank order: by falling count, equal counts in code-point order"
-                    ]
         return []
 
     def check_corpus(self, source: Any, path: str) -> None:
@@ -204,8 +178,7 @@ class Basis:
             if count and count != here:
                 raise StoreError(
                     f"the basis {path} was chosen from a corpus other than {corpus.name} ({term!r} occurs {count:,} "
-                    f"times there, {here:,} times here); choose one from it with bagpack basis, or remove the counts "
-                    f"to use it on purpose"
+                    f"times there, {here:,} times here); choose one from it, or remove the counts"
                 )
 
 

@@ -18,7 +18,7 @@ from bagpack.corpus.segment import Lexicon, Shard
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.corpus.where import number_of
 from bagpack.errors import StoreError
-from bagpack.files import digest_file
+from bagpack.files import RESTORE, digest_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +72,12 @@ class Corpus:
         self.root = Path(os.path.abspath(path))  # from any working directory
         self.manifest = manifest
         self.options = TextOptions.from_dict(manifest["options"])
+        # Those of a subcorpus are its own.
+        self.name, self.absolute_name = str(self.path), str(self.root)
+        self.tokens: int = manifest["tokens"]
+        self.documents: int = manifest["documents"]
+        self.shard_tokens: list[int] = [entry["tokens"] for entry in manifest["segments"]]
+        self.shards = Shards([self.root / SEGMENTS / entry["name"] for entry in manifest["segments"]])
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
@@ -85,28 +91,18 @@ class Corpus:
                 _ = corpus.lexicon
                 for directory in corpus.shards.directories:
                     if directory.is_symlink() or not (directory / FACTS).exists():
-                        raise StoreError(
-                            f"the segment {directory} is missing; restore it from a copy, or index the corpus again"
-                        )
+                        raise StoreError(f"the segment {directory} is missing; {RESTORE}")
             except StoreError:
                 if read_manifest(corpus.path)["content_hash"] == corpus.content_hash:
                     raise
                 continue  # an append was finished in between, and removed what the manifest named
             return corpus
 
-    @property
-    def tokens(self) -> int:
-        return int(self.manifest["tokens"])
-
-    @property
+    @cached_property
     def sentences(self) -> int:
         return int(self.manifest["sentences"])
 
-    @property
-    def documents(self) -> int:
-        return int(self.manifest["documents"])
-
-    @property
+    @cached_property
     def types(self) -> int:
         """Distinct keys (lemmas, or forms with --level form)."""
         return int(self.manifest["types"])
@@ -119,27 +115,10 @@ class Corpus:
             total.update(entry.get("tags", {}))
         return most_frequent(total)
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """Changes when the text or the settings do; artefacts made from the store remember it."""
         return str(self.manifest["content_hash"])
-
-    @cached_property
-    def shards(self) -> Shards:
-        return Shards([self.root / SEGMENTS / shard["name"] for shard in self.manifest["segments"]])
-
-    @property
-    def name(self) -> str:
-        """The path of the store; of a subcorpus, that of the whole and the condition."""
-        return str(self.path)
-
-    @property
-    def absolute_name(self) -> str:
-        return str(self.root)
-
-    @cached_property
-    def shard_tokens(self) -> list[int]:
-        return [int(entry["tokens"]) for entry in self.manifest["segments"]]
 
     @cached_property
     def attribute_names(self) -> list[str]:

@@ -307,9 +307,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def read_facts(directory: Path) -> dict[str, Any]:
     if directory.is_symlink():
-        raise StoreError(
-            f"{directory} is a symbolic link; stores hold no links: put the segment itself there"
-        )
+        raise StoreError(f"{directory} is a symbolic link, which no store holds; {RESTORE}")
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
     _check_tags(facts, directory / FACTS)

@@ -56,15 +56,11 @@ class TextOptions:
             object.__setattr__(self, "annotator", profile.annotator)
         object.__setattr__(self, "lang", profile.code)  # en-GB is en
         if self.annotator == "none" and self.level == "lemma":
-            raise UsageError(
-                "--annotator none gives no lemmas; add --level form, or choose another annotator"
-            )
+            raise UsageError("--annotator none gives no lemmas; add --level form, or choose another")
         for name in ("max_sentence", "max_line"):
             value = getattr(self, name)
             if not 1 <= value <= MOST:
-                raise UsageError(
-                    f"--{name.replace('_', '-')} {value} is not between 1 and {MOST:,}; change it"
-                )
+                raise UsageError(f"--{name.replace('_', '-')} {value} is not between 1 and {MOST:,}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -76,9 +72,7 @@ class TextOptions:
         chosen = {name: value for name, value in values.items() if name in known}
         for name, value in chosen.items():
             if type(value) is not known[name]:
-                raise StoreError(
-                    f"the store's manifest has {value!r} as options.{name}; it is damaged: {RESTORE}"
-                )
+                raise StoreError(f"the manifest has {value!r} as options.{name}; it is damaged: {RESTORE}")
         try:
             return cls(**chosen)
         except UsageError as error:

@@ -56,8 +56,7 @@ class ShardPart(Shard):
 
     @cached_property
     def selected(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = Where(self.condition).documents(self)
-        return mask
+        return Where(self.condition).documents(self)
 
     @cached_property
     def document_lengths(self) -> I64:
@@ -167,41 +166,24 @@ class Subcorpus(Corpus):
         opened = partial(ShardPart, condition=condition, options=whole.options)
         every = [opened(directory) for directory in whole.shards.directories]
         self._selected = [shard.selected for shard in every]
-        self._documents = sum(shard.own_documents.size for shard in every)
         tokens = [int(shard.document_lengths.sum()) for shard in every]
-        used = [shard for shard, own in zip(every, tokens, strict=True) if own]
+        self.name, self.absolute_name = (
+            f"{name}{WHERE}{condition}" for name in (whole.name, whole.absolute_name)
+        )
+        self.tokens, self.documents = sum(tokens), sum(shard.own_documents.size for shard in every)
         self.shard_tokens = [own for own in tokens if own]
-        self._shards = Shards([shard.directory for shard in used], opened)
+        used = [shard.directory for shard, own in zip(every, tokens, strict=True) if own]
+        self.shards = Shards(used, opened)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Subcorpus, (self.whole, self.condition)
-
-    @property
-    def shards(self) -> Shards:
-        return self._shards
-
-    @property
-    def name(self) -> str:
-        return f"{self.whole.name}{WHERE}{self.condition}"
-
-    @property
-    def absolute_name(self) -> str:
-        return f"{self.whole.absolute_name}{WHERE}{self.condition}"
-
-    @property
-    def tokens(self) -> int:
-        return sum(self.shard_tokens)
-
-    @property
-    def documents(self) -> int:
-        return self._documents
 
     @cached_property
     def sentences(self) -> int:
         opening = (shard.tokens[selected_tokens(shard)] & SENTENCE_START for shard in self.shards)
         return sum(map(int, map(np.count_nonzero, opening)))
 
-    @property
+    @cached_property
     def types(self) -> int:
         return int(np.count_nonzero(self.lexicon.counts))
 
@@ -249,8 +231,7 @@ def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
     if not part.shards:
         raise UsageError(
-            f"no document of {corpus.name} with any text satisfies --where {condition!r}; bagpack info {corpus.name} "
-            f"lists the attributes and their values"
+            f"no document of {corpus.name} satisfies --where {condition!r}; info lists all values"
         )
     return part
 

@@ -52,9 +52,7 @@ class Where:
     def __init__(self, text: str) -> None:
         self.text = re.sub(r"[\t\r\n]", " ", text).strip()
         if not 0 < len(self.text) <= LONGEST:
-            raise UsageError(
-                f"--where has {len(self.text):,} characters; give 1 to {LONGEST:,}, such as 'year >= 1900'"
-            )
+            raise UsageError(f"--where has {len(self.text):,} characters, which must be 1 to {LONGEST:,}")
         self.names: dict[str, int] = {}  # the attributes that it asks for, and where
         self._words: dict[int, str] = {}
         plain = _WORD.sub(self._replace, self.text)

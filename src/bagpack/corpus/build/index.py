@@ -28,10 +28,6 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import (
     CORPUS,
     FACTS,
-    LEXICON_NAME,
-    NUMBERS,
-    REPORT_NAME,
-    SEGMENT_NAME,
     SEGMENTS,
     WORK,
     LeftOut,
@@ -191,7 +187,7 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
         useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
         if useful and not (resume or overwrite):
             raise StoreError(
-                f"an unfinished build is at {out}; resume it with --resume, or discard it with --overwrite"
+                f"an unfinished build is at {out}; --resume continues it, --overwrite discards it"
             )
     elif not (resume and is_store(store)):
         check_place(out, CORPUS, overwrite=overwrite)
@@ -248,8 +244,7 @@ def _is_indexed(
         differing += ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
         if differing:
             raise StoreError(
-                f"{out} is finished, and was indexed with other {', '.join(differing)}; choose another --out, add "
-                f"to it with --append, or --overwrite it"
+                f"{out} was finished with other {', '.join(differing)}; use --append, or --overwrite"
             )
         notice(f"{out} is finished: nothing is left to resume")
         return True
@@ -261,10 +256,7 @@ def _is_indexed(
     if last and held[-last[0]["sources"] :] == wanted:
         notice(f"{out} holds these sources already, from the append before; nothing was added")
         return True
-    raise UsageError(
-        f"{out} holds {twice[0]} already, so its text would count twice; remove it, or change its name to add it again "
-        f"on purpose"
-    )
+    raise UsageError(f"{out} holds {twice[0]} already, so its text would count twice; remove or rename it")
 
 
 def _identity(name: str, size: int, modified: int) -> tuple[str, int, int]:
@@ -280,10 +272,7 @@ def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dic
         if (path := store / SEGMENTS / f"{part.key}.json").exists()
     }
     if resume and not written and any((store / SEGMENTS).glob("*.json")):
-        raise StoreError(
-            f"{out} was begun with other sources or options; run the first command again with --resume, or discard it "
-            f"with --overwrite"
-        )
+        raise StoreError(f"{out} was begun with other sources or options; repeat these, or use --overwrite")
     now = plan.options
 
     def holds(report: dict[str, Any]) -> bool:
@@ -373,7 +362,7 @@ def segment_entry(store: Path, name: str) -> dict[str, Any]:
     facts = Shard(store / SEGMENTS / name).facts
     return {
         "name": name,
-        **{key: facts[key] for key in NUMBERS},
+        **{key: facts[key] for key in format.NUMBERS},
         **({"tags": facts["tags"]} if "tags" in facts else {}),
         "digest": digest((store / SEGMENTS / name / FACTS).read_bytes()),
     }
@@ -396,14 +385,14 @@ def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
     segments = store / SEGMENTS
     files = {f"{key}.json" for key in reports}
     for path in list(segments.iterdir()) if segments.is_dir() and not segments.is_symlink() else ():
-        if REPORT_NAME.fullmatch(path.name):
+        if format.REPORT_NAME.fullmatch(path.name):
             if path.name not in files:
                 path.unlink(missing_ok=True)
-        elif path.name not in kept and SEGMENT_NAME.fullmatch(path.name.partition(".")[0]):
+        elif path.name not in kept and format.SEGMENT_NAME.fullmatch(path.name.partition(".")[0]):
             _remove_ours(path)
     remove_if_empty(segments)
     for path in list(store.iterdir()):
-        if LEXICON_NAME.fullmatch(path.name) and path.name not in kept:
+        if format.LEXICON_NAME.fullmatch(path.name) and path.name not in kept:
             _remove_ours(path)
 
 

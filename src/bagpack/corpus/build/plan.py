@@ -83,9 +83,7 @@ def find_sources(
     sources = [file for file in found if isinstance(file, Source)]
     left_out = [file for file in found if isinstance(file, LeftOut)]
     if not sources:
-        raise InputError(
-            f"no text was found, {say_left_out(left_out)}; convert what should be counted to plain text"
-        )
+        raise InputError(f"no text was found, {say_left_out(left_out)}; convert it to plain text")
     return add_metadata(sources, options.metadata) if options.metadata else sources, left_out
 
 

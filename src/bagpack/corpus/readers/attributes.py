@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import os
 import re
@@ -71,41 +70,34 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
 
 
 def _read_table(path: str) -> dict[str, dict[str, str]]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        header = text.partition("\n")[0]
-        # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
-        reader = csv.reader(io.StringIO(text), delimiter="\t" if "\t" in header else ",", strict=True)
-        rows, number = [], 1
-        for row in reader:
-            rows.append((number, row))
-            number = reader.line_num + 1
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"--metadata {path} cannot be read ({error}); give a TSV or CSV file in UTF-8"
-        ) from error
-    except csv.Error as error:
-        raise InputError(
-            f"{path}:{number} is not a row of a table ({error}); close its quotation marks"
-        ) from None
-    if len(rows) < 2 or len(rows[0][1]) < 2:
-        raise InputError(
-            f"--metadata {path} has no table; its first line must name the columns, one of them file, separated by "
-            f"tabs or commas"
-        )
-    names = [attribute_name(name) for name in rows[0][1]]
-    key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
-    names.pop(key)
     table: dict[str, dict[str, str]] = {}
-    for number, row in rows[1:]:
-        if not any(row):
-            continue
-        if len(row) != len(names) + 1:
-            raise InputError(
-                f"{path}:{number} has {many(len(row), 'cell')} where the header has {len(names) + 1}; correct it"
-            )
-        file = row.pop(key).strip()
-        if file in table:
-            raise InputError(f"{path}:{number} describes {file!r} a second time; remove one of the rows")
-        table[file] = dict(zip(names, row, strict=True))
+    number = 1
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as lines:
+            delimiter = "\t" if "\t" in lines.readline() else ","
+            lines.seek(0)
+            # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
+            reader = csv.reader(lines, delimiter=delimiter, strict=True)
+            names = [attribute_name(name) for name in next(reader, [])]
+            key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
+            number = reader.line_num + 1
+            for row in reader:
+                file = row[key].strip() if len(row) == len(names) else ""
+                if any("\0" in cell for cell in row) or (any(row) and (not file or file in table)):
+                    raise csv.Error(
+                        f"{len(row)} of {len(names)} cells, or a file that has no name or one before"
+                    )
+                if file:
+                    table[file] = {
+                        name: cell for name, cell in zip(names, row, strict=True) if name != names[key]
+                    }
+                number = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}:{number} is not a row of a table ({error}); correct it") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--metadata {path} cannot be read ({error}); give TSV or CSV in UTF-8") from error
+    if not table or len(names) < 2:
+        raise InputError(
+            f"--metadata {path} has no table; begin with a line of column names, one of them file"
+        )
     return table

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.files import document_slices
 from bagpack.corpus.readers.token_lines import Layout, TokenLines
@@ -17,37 +16,14 @@ _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
 _DOCUMENT_LINE = re.compile(rb"\n# newdoc")
 _BLANK_LINES = (b"\n\n", b"\n\r\n")
 FORM, LEMMA, UPOS, XPOS = 1, 2, 3, 4
-_COMMENT = re.compile(r"#\s*([\w:.-]+)\s*=\s*(.*\S)")
-_OF_SENTENCES = {
-    "sent_id", "text", "text_en", "newpar", "newdoc", "global.columns", "s_type", "translit", "orig_file_sentence",
-}  # fmt: skip
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
 
 
 def read_document(text: str) -> DocumentStart:
-    """The document that a `# newdoc` line opens: its id (the line if it has none), and its attributes.
-
-    Those are in the comments that follow, `# genre = news` or, as in GUM, `# meta::genre = news`.
-    """
-    line, *more = text.split("\n")
-    found = _NEWDOC.match(line.rstrip("\r"))
-    attributes = {}
-    for comment in more:
-        named = _COMMENT.match(comment.rstrip("\r"))
-        if named is None and not comment.startswith("#"):
-            break
-        if named is not None and named.group(1).lower() not in _OF_SENTENCES:
-            attributes[named.group(1).lower().removeprefix("meta::")] = named.group(2)
-    name = (found.group(1) if found else None) or line.rstrip("\r")
-    return DocumentStart(0, name, attributes=scalar_attributes(attributes))
-
-
-def _header_end(block: bytes, end: int) -> int:
-    """Where the comments end that begin with the line before `end`."""
-    at = block.find(b"\n", end)
-    while block[at + 1 : at + 2] == b"#":
-        at = block.find(b"\n", at + 1)
-    return at
+    """The document that a `# newdoc` line opens, by its id (the line if it has none)."""
+    line = text.partition("\n")[0].rstrip("\r")
+    found = _NEWDOC.match(line)
+    return DocumentStart(0, (found and found[1]) or line)
 
 
 def _last_boundary(block: bytes) -> int:
@@ -83,7 +59,7 @@ class ConlluReader(Reader):
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         layout = Layout(FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS, conllu=True)
-        return TokenLines(part, options, layout, read_document, _header_end).batches(_last_boundary)
+        return TokenLines(part, options, layout, read_document).batches(_last_boundary)
 
 
 READER = ConlluReader()

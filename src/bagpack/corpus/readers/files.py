@@ -69,9 +69,7 @@ def expand(names: Iterable[str]) -> list[Named]:
             found = [Named(name)]
         elif path.is_dir():
             if is_artefact(path):
-                raise InputError(
-                    f"{printable(name)} was made by BagPack and holds no text to index; name the texts"
-                )
+                raise InputError(f"{printable(name)} was made by BagPack; name the texts themselves")
             found = sorted(_files_below(path))
         else:
             found = [
@@ -79,8 +77,7 @@ def expand(names: Iterable[str]) -> list[Named]:
             ]
         if not found:
             raise InputError(
-                f"there is no file {printable(name)}, nor a directory with files; check the name and the working "
-                f"directory (a pipe is read as -)"
+                f"there is no file {printable(name)}, nor a directory with files; check the name"
             )
         files += found
     if not files:

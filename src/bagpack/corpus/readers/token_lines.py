@@ -54,12 +54,10 @@ class TokenLines:
     """The kernel with its settings, and what it has to know about the lines before."""
 
     def __init__(
-        self, part: Slice, options: TextOptions, layout: Layout, document: Callable[[str], DocumentStart],
-        header_end: Callable[[bytes, int], int] | None = None,
-    ) -> None:  # fmt: skip
+        self, part: Slice, options: TextOptions, layout: Layout, document: Callable[[str], DocumentStart]
+    ) -> None:
         self.part, self.source, self.options, self.layout = part, part.source, options, layout
         self.document = document  # from the text of its first line
-        self.header_end = header_end  # where that text ends, if it goes beyond the line
         self.state = np.zeros(8, np.int64)
         self.state[AT_START] = 1  # the first token opens a sentence
         self.lines = 0  # of the slice, so far
@@ -104,8 +102,7 @@ class TokenLines:
             closed=bool(state[AT_START]),
         )  # fmt: skip
         for position, start, end in documents[: state[EVENTS]].tolist():
-            line = text[start : self.header_end(text, end) if self.header_end else end]
-            batch.documents.append(self.document(line.decode())._replace(position=position))
+            batch.documents.append(self.document(text[start:end].decode())._replace(position=position))
         return batch
 
     def _bad_line(self, code: int, block: bytes) -> InputError:

@@ -71,9 +71,7 @@ def column_numbers(names: str) -> tuple[int, int, int]:
     lemma = next((i for i, name in enumerate(listed) if name in LEMMA_NAMES), -1)
     tag = next((i for i, name in enumerate(listed) if name in TAG_NAMES), -1)
     if form < 0:
-        raise UsageError(
-            f"--columns {names} names no column {' or '.join(FORM_NAMES)}; for ukWaC: word,tag,lemma"
-        )
+        raise UsageError(f"--columns {names} names no column {FORM_NAMES[0]}; for ukWaC: word,tag,lemma")
     return form, lemma, tag
 
 

@@ -64,9 +64,7 @@ def check_encoding(encoding: str) -> None:
         with suppress(UnicodeError):  # it has no such character
             plain = plain and not character.encode(codec_name(encoding)).isascii()
     if not plain:
-        raise UsageError(
-            f"--encoding {encoding} cannot be read directly; convert the file to UTF-8 (iconv does it)"
-        )
+        raise UsageError(f"--encoding {encoding} cannot be read directly; convert the file to UTF-8")
 
 
 def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> InputError:
