@@ -145,7 +145,8 @@ def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_pat
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_text_in_slices_is_one_document(suffix, tmp_path, write):
+def test_text_in_slices_is_one_document(suffix, tmp_path, write, monkeypatch):
+    monkeypatch.setattr(io, "BLOCK", 10_000)
     text = prose()
     whole = build(write("a.txt", text), tmp_path / "s")
     data = gzip.compress(text.encode()) if suffix else text

@@ -157,7 +157,6 @@ def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypat
 
 def test_marks_of_stores_that_are_gone_do_not_pile_up(store, tmp_path, monkeypatch):
     monkeypatch.setattr(format, "MOST_MARKS", 5)
-    format._forget_old.cache_clear()
     marks = tmp_path / "cache" / "bagpack" / "checked"
     marks.mkdir(parents=True)
     for number in range(10):
@@ -217,7 +216,7 @@ def test_wrong_types_in_a_shard(entry, store, cli):
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
-    assert "which is not a name of a segment" in cli("info", store).err
+    assert "which is no name of a segment" in cli("info", store).err
     reseal(
         store,
         lambda manifest: (
@@ -225,7 +224,7 @@ def test_names_that_lead_out_of_the_store(name, store, cli):
             manifest["lexicon"].update(directory=name),
         ),
     )
-    assert "which is not a name of a lexicon" in cli("info", store).err
+    assert "which is no name of a segment or lexicon" in cli("info", store).err
 
 
 @pytest.mark.parametrize("name", [f"{SHARD}/documents.blob", f"{SHARD}/tokens", f"{SHARD}/segment.json",

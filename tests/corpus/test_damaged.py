@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import build, words
+from corpus_oracle import build
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
@@ -77,20 +77,11 @@ def test_no_damage_in_a_parquet_footer_ends_the_process(tmp_path):
     assert done.returncode == 0, done.stderr[-500:]
 
 
-def test_a_parquet_column_that_holds_no_strings(tmp_path):
-    pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"the column 'text' holds no strings; name the text column"):
+@pytest.mark.parametrize("column", [[1, 2], [b"Lions sleep.", b"Caf\xe9."]])
+def test_a_parquet_column_that_holds_no_strings(column, tmp_path):
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"has no column 'text' with strings"):
         build(tmp_path / "a.parquet", tmp_path / "s")
-
-
-def test_bytes_in_parquet_that_are_not_utf8(tmp_path):
-    bad = pa.array([b"Lions sleep.", b"Caf\xe9."], pa.binary())
-    pq.write_table(pa.table({"text": bad}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet row 2 is not utf-8 \(byte 0xe9\)"):
-        build(tmp_path / "a.parquet", tmp_path / "s")
-    corpus = build(tmp_path / "a.parquet", tmp_path / "s", encoding_errors="skip")
-    assert words(corpus)[1] == ["Caf", "."]
-    assert corpus.manifest["sources"][0]["repaired"] == 1
 
 
 def test_a_broken_plug_in_is_named(tmp_path, write):
@@ -111,7 +102,7 @@ def test_a_broken_plug_in_is_named(tmp_path, write):
     assert done.returncode == 2
     assert done.stderr.decode() == (
         "bagpack: the reader 'broken' of the package broken cannot be loaded (ModuleNotFoundError: No module named "
-        "'a_module_that_is_not_there'); update or uninstall that package, or choose a --format of bagpack's own\n"
+        "'a_module_that_is_not_there'); update or uninstall that package\n"
     )
     assert not (tmp_path / "t").exists()
 

@@ -1,4 +1,4 @@
-"""Encodings: named, named for some files, detected, refused, repaired."""
+"""Encodings: named, detected, refused, repaired."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.text.encoding import check_encoding, decode, detect_encoding, encoding_of
+from bagpack.corpus.text.encoding import check_encoding, decode, detect_encoding
 from bagpack.errors import InputError, UsageError
 
 REFUSED = [
@@ -23,14 +23,9 @@ READ = [
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_encodings_whose_lines_cannot_be_found_are_refused(name, write, cli, tmp_path):
-    with pytest.raises(
-        UsageError, match=f"--encoding {name} cannot be read directly; convert the file to UTF-8"
-    ):
+def test_encodings_whose_lines_cannot_be_found_are_refused(name):
+    with pytest.raises(UsageError, match=f"--encoding {name} cannot be read directly"):
         check_encoding(name)
-    source = write("a.txt", "Lions sleep.\n")
-    done = cli("index", source, "--out", tmp_path / "s", "--encoding", name)
-    assert (done.code, done.err.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize("name", ["iso2022_jp", "iso2022_kr"])
@@ -83,13 +78,10 @@ SENTENCES = {
     "it": ("La città è più bella perché c'è il sole e l'università.", "latin-1"),
     "pl": ("Wczoraj poszedłem do sklepu kupić chleb i mleko, ponieważ byłem głodny.", "cp1250"),
     "ru": ("Вчера я пошёл в магазин, чтобы купить хлеба и молока.", "cp1251"),
-    "ru, older": ("Вчера я пошёл в магазин, чтобы купить хлеба и молока.", "koi8_r"),
     "el": ("Χθες πήγα στο κατάστημα για να αγοράσω ψωμί και γάλα.", "cp1253"),
     "tr": ("Dün ekmek ve süt almak için dükkâna gittim çünkü açtım, şimdi değilim.", "cp1254"),
     "ja": ("昨日、私はパンと牛乳を買うために店に行きました。", "shift_jis"),
-    "ja, unix": ("昨日、私はパンと牛乳を買うために店に行きました。", "euc_jp"),
     "zh": ("昨天我去商店买面包和牛奶，因为我饿了。", "gb18030"),
-    "zh, traditional": ("昨天我去商店買麵包和牛奶，因為我餓了。", "big5"),
     "ko": ("어제 나는 빵과 우유를 사러 가게에 갔다.", "euc_kr"),
 }
 
@@ -101,13 +93,6 @@ def test_detection(key):
     assert decode(data, detect_encoding([data], key[:2])).endswith(text + "\n")
     assert detect_encoding([data.decode(encoding).encode()], key[:2]) == "utf-8"
     assert detect_encoding([b"plain\n"], "en") == "utf-8"
-
-
-@pytest.mark.parametrize("key", ["en", "de", "fr", "es", "it", "ru", "ru, older", "el", "zh"])
-def test_detection_where_another_language_is_named(key):
-    text, encoding = SENTENCES[key]
-    data = (text + "\n").encode(encoding)
-    assert decode(data, detect_encoding([data], "en")) == text + "\n"
 
 
 def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):
@@ -127,30 +112,13 @@ def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):
     corpus = build(tmp_path / "c", tmp_path / "t", encoding="auto")
     assert [entry.get("encoding") for entry in corpus.manifest["sources"]] == [None, "latin-1"]
     assert corpus.count("café") == 2
-    named = build(tmp_path / "c", tmp_path / "u", encoding="*b.txt=cp1252")
-    assert words(named) == words(corpus)
 
 
 def test_vertical_files_in_two_encodings_are_parts_of_their_own(tmp_path, write):
     text = "<s>\nCafés\tN\tcafé\n</s>\n"
     one, two = write("1.vert", text), write("2.vert", text.encode("latin-1"))
-    corpus = build([one, two], tmp_path / "s", encoding="2.*=latin-1")
+    corpus = build([one, two], tmp_path / "s", encoding="auto")
     assert words(corpus) == [["Cafés"], ["Cafés"]]
-
-
-@pytest.mark.parametrize(
-    ("path", "spec", "found"),
-    [
-        ("a.txt", "latin-1", "latin-1"),
-        ("c/a.txt", "*.txt=cp1252", "cp1252"),
-        ("c/a.txt", "c/*=cp1252,auto", "cp1252"),
-        ("c/a.txt", "b/*=cp1252,auto", "auto"),
-        ("c/a=b.txt", "a=b.txt=cp1251", "cp1251"),
-        ("c/a.txt", "b/*=cp1252", "utf-8"),
-    ],
-)
-def test_patterns(path, spec, found):
-    assert encoding_of(path, spec) == found
 
 
 def test_every_repaired_file_is_named(tmp_path, write, cli):

@@ -9,7 +9,7 @@ from corpus_oracle import build, segment_of
 from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tagset, tagset_names, universal_tag
+from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code, universal_tag
 from bagpack.errors import UsageError
 
 
@@ -63,28 +63,12 @@ MORE = {
 
 
 @pytest.mark.parametrize("name", MORE)
-def test_every_universal_tag_of_a_tagset(name):
-    words = MORE[name].split()
-    wanted = list(zip(words[1::2], words[0::2], strict=True))
-    assert [(tag, UNIVERSAL[tagset(name).code(tag)]) for tag, _ in wanted] == wanted
-    known = tagset(name)
-    assert {UNIVERSAL[code] for code in known.codes.values()} == set(words[0::2])
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
 def test_each_tagset_is_recognised_and_mapped(name):
+    words = MORE[name].split()
+    wanted = dict(zip(words[1::2], words[0::2], strict=True)) | EXAMPLES[name]
+    assert {tag: UNIVERSAL[tag_code(name, tag)] for tag in wanted} == wanted
     assert identify_tagset(list(EXAMPLES[name])) == name
-    found = {tag: UNIVERSAL[tagset(name).code(tag)] for tag in EXAMPLES[name]}
-    assert found == EXAMPLES[name]
-    assert tagset(name).code("no such tag") == CODES["X"]
-
-
-def test_every_table_maps_to_universal_tags_and_no_tag_twice():
-    for name in tagset_names():
-        known = tagset(name)
-        assert set(known.codes.values()) <= set(range(len(UNIVERSAL)))
-    assert set(EXAMPLES) == set(tagset_names())
-    assert len(UNIVERSAL) == 17
+    assert tag_code(name, "no such tag") in (None, CODES["X"])
 
 
 def test_what_users_may_write():
@@ -116,49 +100,6 @@ def test_conllu_has_universal_tags_or_its_own(tmp_path, write):
         corpus = build(write("a.conllu", text + "\n"), tmp_path / "s")
         assert tags_of(corpus) == [("saw", "NOUN"), ("runs", "VERB")]
         assert corpus.tagsets == [name]
-
-
-def test_spacy_tags(tmp_path, write):
-    spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'bagpack[spacy]'")
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("attribute_ruler").add([[{"LOWER": "saw"}]], {"LEMMA": "see", "POS": "VERB"})
-    pipeline.to_disk(tmp_path / "tiny")
-    corpus = build(write("a.txt", "She saw.\n"), tmp_path / "s", annotator=f"spacy:{tmp_path / 'tiny'}")
-    assert tags_of(corpus) == [("She", "X"), ("saw", "VERB"), (".", "X")]
-    assert corpus.tagsets == ["UD"]
-
-
-def test_a_trained_spacy_tagger_writes_the_tags(tmp_path, write):
-    """A statistical tagger, trained here on a few sentences, which sees the words around a word."""
-    spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'bagpack[spacy]'")
-    from spacy.training import Example
-
-    universal = {"DT": "DET", "PRP": "PRON", "NN": "NOUN", "VBD": "VERB", ".": "PUNCT"}
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("tagger")
-    ruler = pipeline.add_pipe("attribute_ruler")
-    frames = [("the {0} cut the {1} .", "DT NN VBD DT NN ."), ("they {0} the {1} .", "PRP VBD DT NN .")]
-    words = ("saw", "plane", "drill", "hammer")
-    examples = [
-        Example.from_dict(pipeline.make_doc(text.format(one, two)), {"tags": tags.split()})
-        for text, tags in frames
-        for one in words
-        for two in words
-    ]
-    pipeline.initialize(lambda: examples)
-    for penn, tag in universal.items():
-        ruler.add([[{"TAG": penn}]], {"POS": tag})
-    for _ in range(10):
-        pipeline.update(examples)
-    pipeline.to_disk(tmp_path / "trained")
-
-    source = write("a.txt", "They saw the saw.\nThe saw cut the plane.\n")
-    corpus = build(source, tmp_path / "s", annotator=f"spacy:{tmp_path / 'trained'}")
-    assert tags_of(corpus) == [
-        ("They", "PRON"), ("saw", "VERB"), ("the", "DET"), ("saw", "NOUN"), (".", "PUNCT"),
-        ("The", "DET"), ("saw", "NOUN"), ("cut", "VERB"), ("the", "DET"), ("plane", "NOUN"), (".", "PUNCT"),
-    ]  # fmt: skip
-    assert corpus.tags == {"NOUN": 3, "DET": 3, "PUNCT": 2, "VERB": 2, "PRON": 1}
 
 
 # As `CoNLL.write_doc2conll` of Stanza 1.15.0 wrote it: spaces, offsets and entities in MISC, a contraction in two.
@@ -250,16 +191,7 @@ def test_the_tagset_can_be_named(tmp_path, write, cli):
     done = cli("index", source, "--out", tmp_path / "t", "--tagset", "Pen")
     assert done.code == 2 and "Penn" in done.err
     with pytest.raises(UsageError, match="--tagset nothing is unknown"):
-        tagset("nothing")
-
-
-def test_stores_from_before_there_were_tags_open(tmp_path, write):
-    """A store of the last version: no file of tags, no word about them in its JSON files."""
-    corpus = build(write("a.txt", "Lions sleep. Cats sleep.\n"), tmp_path / "s")
-    facts = json.loads((corpus.shards[0].directory / "segment.json").read_text())
-    assert "tags" not in facts and "tags" not in facts["checksums"]
-    assert all("tags" not in entry for entry in corpus.manifest["segments"])
-    assert corpus.verify() == []
+        identify_tagset(["NN"], "nothing")
 
 
 def test_a_file_of_tags_that_is_missing_is_damage(tmp_path, write):

@@ -69,10 +69,10 @@ def test_a_file_that_was_cut_off_or_edited_is_noticed(corpus, tmp_path):
         ("kind\tterm\tcount\n", "holds no basis terms"),
         ("trigram\ta b c\t3\n", "mine.tsv:1 is not a basis line"),
         ("unigram\ta\nunigram\n", "mine.tsv:2 is not a basis line"),
-        ("unigram\ta\tmany\n", "mine.tsv:1 has the count 'many', which is not an integer"),
-        ("unigram\ta\t²\n", "mine.tsv:1 has the count '²', which is not an integer"),
-        ("unigram\ta\t٣\n", "mine.tsv:1 has the count '٣', which is not an integer"),
-        ("bigram\ta\t1\n", "mine.tsv:1 is a bigram of one word: 'a'"),
+        ("unigram\ta\tmany\n", "mine.tsv:1 is not a basis line"),
+        ("unigram\ta\t²\n", "mine.tsv:1 is not a basis line"),
+        ("unigram\ta\t٣\n", "mine.tsv:1 is not a basis line"),
+        ("bigram\ta\t1\n", "mine.tsv:1 is not a basis line"),
         ("unigram\ta\nunigram\tb\nunigram\ta\n", "mine.tsv:3 has the unigram 'a' a second time"),
     ],
 )
@@ -84,10 +84,10 @@ def test_what_is_wrong_in_a_file_is_reported(tmp_path, text, sentence):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(BagpackError, match="No such file or directory; make one with bagpack basis"):
+    with pytest.raises(BagpackError, match="none.tsv cannot be read .*No such file"):
         Basis.open(tmp_path / "none.tsv")
     (tmp_path / "latin.tsv").write_bytes(b"unigram\tcaf\xe9\n")
-    with pytest.raises(BagpackError, match=r"latin.tsv:1 is not UTF-8 \(byte 0xe9\); save it as UTF-8"):
+    with pytest.raises(BagpackError, match="latin.tsv cannot be read .*; give a TSV file in UTF-8"):
         Basis.open(tmp_path / "latin.tsv")
 
 
@@ -95,6 +95,6 @@ def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     with pytest.raises(
         StoreError,
-        match=r"basis.tsv was chosen from a corpus other than .*; choose one from it with bagpack basis",
+        match=r"basis.tsv was chosen from a corpus other than .*; choose one from it",
     ):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")

@@ -26,6 +26,11 @@ MAX_ARTICLE = 16 << 20  # MediaWiki's own limit is 2 MiB, before characters are 
 
 _DROPPED = re.compile(r'<namespace key="(?:6|14)"[^<>]*>([^<]+)</namespace>')  # files and categories
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
+# Before dumps had <ns>, only the title showed what is not an article.
+_OTHER = re.compile(
+    rb"(user|wikipedia|image|file|mediawiki|template|help|category|portal|special|media)?[ _]?(talk)?:",
+    re.IGNORECASE,
+)
 _REDIRECT = re.compile(rb"\s*#redirect", re.IGNORECASE)
 
 
@@ -106,7 +111,7 @@ def _read_page(page: Page) -> tuple[bytes, bytes] | None:
     if end - start > MAX_ARTICLE:
         return None
     about = data[title.end() : text_tag]
-    other_space = b"<ns>" in about and b"<ns>0<" not in about
+    other_space = b"<ns>0<" not in about if b"<ns>" in about else _OTHER.match(title[1])
     other_model = b"<model>" in about and b"<model>wikitext<" not in about
     if other_space or other_model or b"<redirect" in about or _REDIRECT.match(data, start):
         return b"", b""

@@ -17,6 +17,7 @@ from bagpack.corpus.readers.text import add_lines
 from bagpack.errors import BagpackError, InputError, import_extra
 
 ROWS = 256
+MAX_ID = 1 << 16
 MAX_EXPANDED, MAX_EXPANSION = 64 << 20, 200  # bytes; times (text shrinks to a third, or a tenth at most)
 
 
@@ -68,7 +69,12 @@ def _document(source: Source, number: int, cells: dict[str, Any], options: TextO
     if len(text) > options.max_line:
         raise InputError(f"{batch.where} has a text of more than {options.max_line:,} characters; split it")
     batch.consumed = len(text)
-    batch.add_document(f"{source.name}:{number}" if name is None else str(name), scalar_attributes(cells))
+    name = f"{source.name}:{number}" if name is None else str(name)
+    if len(name) > MAX_ID:
+        raise InputError(
+            f"{batch.where} has an id of more than {MAX_ID:,} characters; name another --id-field"
+        )
+    batch.add_document(name, scalar_attributes(cells))
     add_lines(batch, text)
     return batch
 
