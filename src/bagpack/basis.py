@@ -97,8 +97,6 @@ class Basis:
         bigrams = ["\t".join(bigram) for bigram in self.bigrams]
         return digest("\n".join([str(len(self.unigrams)), *self.unigrams, *bigrams]).encode())
 
-    # Files --------------------------------------------------------------------------------------------------------
-
     def to_tsv(self) -> str:
         """The terms in rank order with the columns `kind`, `term`, `count`."""
         kinds = ["unigram"] * len(self.unigrams) + ["bigram"] * len(self.bigrams)
@@ -202,9 +200,6 @@ def words_of(term: str) -> list[str]:
     return [word.replace(INNER_SPACE, " ") for word in term.split(" ", 1)]
 
 
-# Choosing ---------------------------------------------------------------------------------------------------------
-
-
 def top_unigrams(corpus: Corpus, b: int) -> tuple[list[str], list[int]]:
     """The b most frequent words with their counts; equal counts in code-point order, which is that of the lexicon."""
     counts = np.asarray(corpus.lexicon.counts, np.int64)
@@ -264,9 +259,6 @@ def _shard_groups(corpus: Corpus) -> list[Shards]:
         left -= size
     shards = corpus.shards
     return [shards[low:high] for low, high in itertools.pairwise([*starts, len(shards)])]
-
-
-# Counting ---------------------------------------------------------------------------------------------------------
 
 
 @kernel

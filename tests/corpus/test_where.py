@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import random
-from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 

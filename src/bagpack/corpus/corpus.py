@@ -61,8 +61,6 @@ class Shards(Sequence[Shard]):
 class Corpus:
     """An indexed corpus: token ids, postings, lexicon and documents, memory-mapped.
 
-    Examples
-    --------
     >>> corpus = Corpus.open("ukwac.bp")  # doctest: +SKIP
     >>> corpus.tokens, corpus.count("lion")  # doctest: +SKIP
     """
@@ -212,11 +210,7 @@ class Corpus:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
     def verify(self) -> list[str]:
-        """One message per damage; an empty list if the store is intact.
-
-        Every file is checked against its checksum, every value against what is declared, every number of the manifest
-        against the segments.
-        """
+        """One message per damage, by checksums, by what is declared, and by the numbers of the manifest."""
         problems: list[str] = []
         for entry, shard in zip(self.manifest["segments"], self.shards, strict=True):
             problems.extend(_damages_of_shard(shard, entry))
@@ -226,10 +220,8 @@ class Corpus:
         problems.extend(_damaged(directory, format.LEXICON, lexicon["checksums"], numbers))
         for name in ("tokens", "sentences", "documents"):
             total = sum(entry[name] for entry in self.manifest["segments"])
-            if total != self.manifest[name]:
-                problems.append(
-                    f"{self.path / MANIFEST} has {self.manifest[name]:,} {name}, its segments {total:,}"
-                )
+            if (stated := self.manifest[name]) != total:
+                problems.append(f"{self.path / MANIFEST} has {stated:,} {name}, its segments {total:,}")
         return problems
 
     @property
@@ -321,9 +313,6 @@ def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
         return [f"{path} is missing"]
     except StoreError as error:
         return [str(error)]
-    differing = [
-        f"{path} has {facts[name]:,} {name}, but {MANIFEST} says {entry[name]:,}"
-        for name in NUMBERS
-        if facts[name] != entry[name]
-    ]
+    other = [name for name in NUMBERS if facts[name] != entry[name]]
+    differing = [f"{path} has {facts[name]:,} {name}, but {MANIFEST} says {entry[name]:,}" for name in other]
     return differing + _damaged(shard.directory, shard.declared, facts["checksums"], shard.numbers)

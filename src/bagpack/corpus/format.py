@@ -56,9 +56,8 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
             largest = int((chunk & mask if mask is not None else chunk).max())
             smallest = int(chunk.min())
             if largest >= bound or smallest < 0:
-                return (
-                    f"holds {largest if largest >= bound else smallest:,}, but there are {bound:,} {number}"
-                )
+                wrong = largest if largest >= bound else smallest
+                return f"holds {wrong:,}, but there are {bound:,} {number}"
         return ""
 
     rule.__doc__ = f"less than {number}"
@@ -234,10 +233,8 @@ def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Pa
     identity = [FORMAT_VERSION, sorted(stated.items())]
     try:
         for name in declared:
-            status = os.lstat(directory / name)
-            identity.append(
-                [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-            )
+            own = os.lstat(directory / name)
+            identity.append([own.st_dev, own.st_ino, own.st_size, own.st_mtime_ns, own.st_ctime_ns])
     except OSError:
         return None
     return place / "checked" / digest(str(identity).encode()) if place else None

@@ -19,7 +19,7 @@ from bagpack.corpus import format
 from bagpack.corpus.format import GLUED, TYPE_MASK, read_facts
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.strings import Strings
-from bagpack.corpus.text.casefold import folding, has_dotted_i
+from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.files import map_array
 from bagpack.kernels import read_only
@@ -35,9 +35,7 @@ def _array(name: str) -> Any:
 
 
 def _strings(name: str) -> Any:
-    return cached_property(
-        lambda segment: Strings(segment._map(f"{name}.blob"), segment._map(f"{name}.offsets"))
-    )
+    return cached_property(lambda segment: segment._strings(name))
 
 
 class Shard:
@@ -56,6 +54,9 @@ class Shard:
 
     def _map(self, name: str) -> NDArray[Any]:
         return read_only(map_array(self._checked / name, format.SEGMENT[name].dtype))
+
+    def _strings(self, name: str) -> Strings:
+        return Strings(self._map(f"{name}.blob"), self._map(f"{name}.offsets"))
 
     @cached_property
     def _checked(self) -> Path:
@@ -92,7 +93,7 @@ class Shard:
     @cached_property
     def form_keys(self) -> tuple[Strings, U32]:
         """FOLDED FORM TAB KEY, sorted, and how often."""
-        return Strings(self._map("forms.blob"), self._map("forms.offsets")), self._map("forms.count")
+        return self._strings("forms"), self._map("forms.count")
 
     @cached_property
     def document_lengths(self) -> I64:
@@ -113,11 +114,9 @@ class Shard:
         names = tuple(self.facts.get("attributes", ()))
         if not names:
             return AttributeColumns.of([()] * len(self.documents))
-        values = Strings(self._map("attributes.blob"), self._map("attributes.offsets"))
-        bounds, documents, numbers = (
-            self._map(f"attributes.{name}") for name in ("bounds", "document", "value")
-        )
-        return AttributeColumns(names, bounds, documents, numbers, values, len(self.documents))
+        bounds, where, what = (self._map(f"attributes.{name}") for name in ("bounds", "document", "value"))
+        values = self._strings("attributes")
+        return AttributeColumns(names, bounds, where, what, values, len(self.documents))
 
     def other_keys(self, forms: Sequence[str]) -> FormCounts:
         """How often each folded form occurs under keys that are not the form itself."""
@@ -167,7 +166,6 @@ def bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.b
     slow = small >= 128
     if options.case == "fold":
         small[65:91] += 32
-        slow[ord("I")] = has_dotted_i(options.lang)
     return small, slow
 
 
@@ -245,10 +243,8 @@ class Lexicon:
     def __init__(self, directory: Path, tokens: int, keys: int) -> None:
         self.directory = directory
         format.check(directory, format.LEXICON, {"tokens": tokens, "keys": keys})
-        arrays = {
-            name: read_only(map_array(directory / name, array.dtype))
-            for name, array in format.LEXICON.items()
-        }
+        files = format.LEXICON.items()
+        arrays = {name: read_only(map_array(directory / name, array.dtype)) for name, array in files}
         self.keys = Strings(arrays["keys.blob"], arrays["keys.offsets"])  # in code-point order
         self.counts: NDArray[np.int64] = arrays["keys.count"]  # tokens of each key
         self.forms = Strings(arrays["forms.blob"], arrays["forms.offsets"])

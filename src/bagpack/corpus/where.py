@@ -42,8 +42,6 @@ _ORDERED = {
 class Where:
     """A condition on the attributes of documents.
 
-    Examples
-    --------
     >>> where = Where('year >= 1900 and genre == "fiction"')
     >>> sorted(where.names)
     ['genre', 'year']

@@ -150,6 +150,5 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     known = {keys[number]: int(counts[number]) for number in near.tolist()}
     found = [KnownWord(own, known[own]) for own in get_close_matches(wanted, known, most, CLOSE)]
     found += [item for item in complete(corpus, pieces[at][:BEGINNING], most) if item not in found]
-    return [
-        KnownWord(" ".join([*pieces[:at], item.word, *pieces[at + 1 :]]), item.count) for item in found[:most]
-    ]
+    before, after = pieces[:at], pieces[at + 1 :]
+    return [KnownWord(" ".join([*before, item.word, *after]), item.count) for item in found[:most]]

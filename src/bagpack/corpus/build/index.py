@@ -232,10 +232,7 @@ def _spool(names: list[str], work: Path) -> tuple[list[str], dict[str, str]]:
 def _is_indexed(
     base: dict[str, Any], plan: Plan, append: bool, out: str | Path, notice: Callable[[str], None]
 ) -> bool:
-    """Whether a store is what this plan makes or, with `append`, whether the last append added just these sources.
-
-    A command that was killed when all was done, and is repeated, must not add the text twice.
-    """
+    """Whether a store is what this plan makes; with `append`, sources that it has are refused."""
     held = [_identity(entry["path"], entry["bytes"], entry["modified"]) for entry in base["sources"]]
     wanted = [_identity(source.name, source.size, source.modified) for source in plan.sources]
     if not append:
@@ -252,10 +249,6 @@ def _is_indexed(
     twice = [own[0] for own in wanted if own[0] != SPOOLED and own in known]
     if not twice:
         return False
-    last = base.get("appended", [])[-1:]
-    if last and held[-last[0]["sources"] :] == wanted:
-        notice(f"{out} holds these sources already, from the append before; nothing was added")
-        return True
     raise UsageError(f"{out} holds {twice[0]} already, so its text would count twice; remove or rename it")
 
 
@@ -285,9 +278,6 @@ def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dic
         )
 
     return {key: report for key, report in written.items() if holds(report)}
-
-
-# What a manifest says ---------------------------------------------------------------------------------------------
 
 
 def _manifest(
@@ -366,9 +356,6 @@ def segment_entry(store: Path, name: str) -> dict[str, Any]:
         **({"tags": facts["tags"]} if "tags" in facts else {}),
         "digest": digest((store / SEGMENTS / name / FACTS).read_bytes()),
     }
-
-
-# Sweeping ---------------------------------------------------------------------------------------------------------
 
 
 def _names_in(store: Path) -> set[str]:

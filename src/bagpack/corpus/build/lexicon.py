@@ -7,7 +7,7 @@ whose pages the system can write out, and no string becomes a Python object.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +50,22 @@ def merge_two(first: Counted, second: Counted, place: Path) -> Counted:
     return Strings(blob[: offsets[n]], offsets[: n + 1]), counts[:n]
 
 
-def merge_all(lists: Iterable[Counted], place: Path) -> Counted:
-    """Merge many lists like a binary counter: each string is copied log(n) times, few lists are held at once."""
-    levels: list[Counted | None] = []
-    for item in lists:
-        carried = item
-        for level, held in enumerate(levels):
-            if held is None:
-                levels[level] = carried
-                break
-            carried = merge_two(held, carried, place)
-            levels[level] = None
-        else:
-            levels.append(carried)
-    left = [held for held in levels if held is not None]
-    result = left[0] if left else (Strings.of([]), np.zeros(0, np.int64))
-    for held in left[1:]:
-        result = merge_two(held, result, place)
-    return result
+def merge_all(load: Callable[[Path], Counted], paths: Sequence[Path], place: Path) -> Counted:
+    """Merge the lists of many segments by halves: each string is copied log(n) times, few lists are held at once."""
+    if len(paths) == 1:
+        return load(paths[0])
+    half = len(paths) // 2
+    return merge_two(merge_all(load, paths[:half], place), merge_all(load, paths[half:], place), place)
+
+
+def _counted_keys(path: Path) -> Counted:
+    shard = Shard(path)  # open for its turn alone: a large store has more files than may be mapped
+    return shard.keys, np.diff(shard.posting_bounds)
+
+
+def _counted_forms(path: Path) -> Counted:
+    forms, counts = Shard(path).form_keys
+    return forms, counts.astype(np.int64)
 
 
 @kernel
@@ -117,17 +115,12 @@ def most_frequent_keys(
     return all_forms.take(kept), chosen[kept]
 
 
-def write_lexicon(shards: Iterable[Path], directory: Path) -> dict[str, str]:
+def write_lexicon(segments: Sequence[Path], directory: Path) -> dict[str, str]:
     """Merge the segments' lexicons into `directory`; returns the checksums."""
-    paths = list(shards)  # each is opened for its turn alone: a large store has more files than may be mapped
     with disk_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    own_keys = ((shard.keys, np.diff(shard.posting_bounds)) for shard in map(Shard, paths))
-    keys, counts = merge_all(own_keys, directory)
-    own_forms = (
-        (forms, counts.astype(np.int64)) for forms, counts in (Shard(path).form_keys for path in paths)
-    )
-    pairs, pair_counts = merge_all(own_forms, directory)
+    keys, counts = merge_all(_counted_keys, segments, directory)
+    pairs, pair_counts = merge_all(_counted_forms, segments, directory)
     forms, form_keys = most_frequent_keys(pairs, pair_counts, keys, directory)
     arrays = {**keys.files("keys"), "keys.count": counts, **forms.files("forms"), "forms.key": form_keys}
     return format.write_arrays(directory, arrays, format.LEXICON)

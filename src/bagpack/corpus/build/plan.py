@@ -69,10 +69,9 @@ def part_size(total: int) -> int:
 def find_sources(
     names: Iterable[str], options: TextOptions, labels: dict[str, str] | None = None, jobs: int | None = 1
 ) -> tuple[list[Source], list[LeftOut]]:
-    """The files behind the names with their formats, and those that hold no text; `labels` rename some for the user.
+    """The files behind the names with their formats, and those of directories that hold no text.
 
-    A file that the user named is wanted, so that it is an error if it holds none; a directory may also hold other
-    files.
+    `labels` rename some files for the user. A file that the user named is wanted: it is an error if it holds no text.
     """
     wanted = [(file, (labels or {}).get(file.path, "")) for file in expand(names)]
     if on_one_machine() and len(wanted) > MANY_FILES:  # looking at them takes seconds
@@ -104,13 +103,9 @@ def _look_at(files: list[tuple[Named, str]], options: TextOptions) -> list[Sourc
 
 
 def make_plan(
-    names: Iterable[str],
-    options: TextOptions,
-    part_bytes: int | None = None,
-    labels: dict[str, str] | None = None,
-    jobs: int | None = 1,
-    salt: str = "",
-) -> Plan:
+    names: Iterable[str], options: TextOptions, part_bytes: int | None = None,
+    labels: dict[str, str] | None = None, jobs: int | None = 1, salt: str = "",
+) -> Plan:  # fmt: skip
     """Look at every source, settle its format, and cut it into parts; a `salt` changes the names of their segments."""
     sources, left_out = find_sources(names, options, labels, jobs)
     target = part_bytes or part_size(sum(s.size * (EXPANSION if s.compression else 1) for s in sources))
@@ -126,13 +121,12 @@ def make_plan(
             groups[-1].append(piece)
             size += weight
     slices = Counter(piece.source for group in groups for piece in group)
-    parts = tuple(
-        Part(
-            number, tuple(group), sum(_weight(p, slices[p.source]) for p in group), _key(group, options, salt)
-        )
-        for number, group in enumerate(groups)
-    )
-    return Plan(tuple(sources), parts, target, options, tuple(left_out))
+    weights = [sum(_weight(piece, slices[piece.source]) for piece in group) for group in groups]
+    parts = [
+        Part(number, tuple(group), weight, _key(group, options, salt))
+        for number, (group, weight) in enumerate(zip(groups, weights, strict=True))
+    ]
+    return Plan(tuple(sources), tuple(parts), target, options, tuple(left_out))
 
 
 def _weight(piece: Slice, shared_by: int = 1) -> int:

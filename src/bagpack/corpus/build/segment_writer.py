@@ -68,9 +68,8 @@ class SegmentWriter:
             larger[: self.count] = self.tokens[: self.count]
             self.tokens = larger
         self._has_lemmas |= len(batch.spans) > 2
-        self.table.add_spans(
-            batch.data, batch.spans[:4], batch.flags, self.tokens[self.count : self.count + size]
-        )
+        ids = self.tokens[self.count : self.count + size]
+        self.table.add_spans(batch.data, batch.spans[:4], batch.flags, ids)
         if (batch.tagset or self.tags.size) and self.tags.size < self.tokens.size:
             self.tags = np.append(self.tags, np.zeros(self.tokens.size - self.tags.size, np.uint8))
         if batch.tagset:
@@ -93,8 +92,8 @@ class SegmentWriter:
         self.names.update(name for name, _ in document.attributes)
         if len(self.names) > MOST_NAMES:
             raise InputError(
-                f"{batch.source.name} has more than {MOST_NAMES:,} different attributes of documents, the last in "
-                f"{document.name[:100]!r}; put what differs between documents into the values of a few attributes"
+                f"{batch.source.name} has more than {MOST_NAMES:,} names of attributes, the last in "
+                f"{document.name[:100]!r}; put what differs between documents into values, not into names"
             )
 
     def _codes(self, batch: Batch) -> NDArray[np.uint8]:
@@ -116,11 +115,10 @@ class SegmentWriter:
         if options.level == "lemma":  # an annotator in context leaves no raw text
             annotator = get_annotator(options.annotator, options.lang)
             lemmas = annotator.lemmatize([form if form.isascii() else compose(form) for form in forms])
-        folded = folding(options)
-        if folded is fold_case:  # plain forms are not worth a call each
+        if options.case == "fold":  # plain forms are not worth a call each
             keys = [text.lower() if text.isascii() else fold_case(text) for text in lemmas]
         else:
-            keys = list(map(folded, lemmas))
+            keys = list(map(compose, lemmas))
         dropped = np.zeros(len(forms), np.bool_)
         if options.punctuation == "drop":
             dropped = np.fromiter(map(is_punctuation, forms), np.bool_, len(forms))
@@ -201,9 +199,6 @@ class SegmentWriter:
         return facts
 
 
-# Types and keys ---------------------------------------------------------------------------------------------------
-
-
 def split_columns(
     raw: Strings, options: TextOptions, entities: bool
 ) -> tuple[Strings, Strings, NDArray[np.bool_]]:
@@ -278,9 +273,6 @@ def _form_table(forms: Strings, keys: Strings, counts: I64, options: TextOptions
     pairs = table.strings()
     order = pairs.sort_order()
     return pairs.take(order), totals[order]
-
-
-# Kernels ----------------------------------------------------------------------------------------------------------
 
 
 @kernel

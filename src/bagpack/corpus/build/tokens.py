@@ -41,15 +41,14 @@ def token_batches(batches: Iterable[Batch], options: TextOptions, step: int = TE
         documents = deque(batch.documents)
         for index, paragraph in enumerate(batch.paragraphs):
             while documents and documents[0].position <= index:
-                waiting.add_document(documents.popleft())
+                waiting.documents.append(documents.popleft()._replace(position=len(waiting.texts)))
             for piece in _pieces(paragraph):
                 waiting.texts.append(piece)
                 waiting.origins.append((batch, index))
                 waiting.size += len(piece)
                 if waiting.size >= TEXT_BATCH:
                     yield from waiting.tokens()
-        for document in documents:
-            waiting.add_document(document)
+        waiting.documents += [own._replace(position=len(waiting.texts)) for own in documents]
         waiting.consumed += batch.consumed
         if waiting.consumed >= step:
             yield from waiting.tokens()
@@ -82,10 +81,6 @@ class _Waiting:
         self.documents: list[DocumentStart] = []
         self.size = 0
         self.consumed = 0
-
-    def add_document(self, document: DocumentStart) -> None:
-        """A document begins before the paragraph that comes next."""
-        self.documents.append(document._replace(position=len(self.texts)))
 
     def tokens(self) -> Iterator[Batch]:
         """All that waits, as tokens."""

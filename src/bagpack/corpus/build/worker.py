@@ -19,7 +19,6 @@ from bagpack.corpus.build.plan import TOLERANT, Part, Plan
 from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
 from bagpack.corpus.format import FACTS, SEGMENTS, WORK
-from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.readers.look import reader_for
 from bagpack.errors import StoreError
@@ -54,22 +53,16 @@ def run_workers(
     """Build some parts of a plan; returns the number of worker processes that are running on this machine."""
     workers = max(1, min(jobs, len(parts))) if jobs is not None and jobs > 0 else jobs
     here = on_one_machine()
-    threads = (  # which start at once
-        here
-        and workers is not None
-        and 1 < workers <= MOST_THREADS
-        and all(reader_for(part.format).in_kernels for part in parts)
-    )
+    in_kernels = all(reader_for(part.format).in_kernels for part in parts)
+    threads = here and 1 < (workers or 1) <= MOST_THREADS and in_kernels  # which start at once
     with disk_errors(store):
         (store / SEGMENTS).mkdir(exist_ok=True)
         (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
         (store / WORK / PROGRESS / COMPILES).unlink(missing_ok=True)
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
-    tasks = (
-        delayed(build_part)(part, str(store.absolute()), bare, os.getpid() if here else 0, stop)
-        for part in parts
-    )
+    common = (str(store.absolute()), bare, os.getpid() if here else 0, stop)
+    tasks = (delayed(build_part)(part, *common) for part in parts)
     weight = {part.number: part.weight for part in parts}
     before = plan.weight - sum(weight.values())
     with _watched(store / WORK / PROGRESS, weight, before, progress, notice):
@@ -83,12 +76,8 @@ def run_workers(
 
 @contextmanager
 def _watched(
-    directory: Path,
-    weight: Mapping[int, int],
-    before: int,
-    progress: Progress | None,
-    notice: Callable[[str], None],
-) -> Iterator[None]:
+    directory: Path, weight: Mapping[int, int], before: int, progress: Progress | None, notice: Callable[[str], None]
+) -> Iterator[None]:  # fmt: skip
     """Look at the files in which workers report their progress, and pass it on."""
     if progress is None:
         yield
@@ -153,12 +142,8 @@ class Worker:
     def __init__(
         self, store: Path, part: Part, plan: Plan, parent: int = 0, stop: threading.Event | None = None
     ) -> None:
-        self.store = store
-        self.part = part
-        self.options: TextOptions = plan.options
-        self.part_bytes = plan.part_bytes
-        self.parent = parent
-        self.stop = stop
+        self.store, self.part, self.parent, self.stop = store, part, parent, stop
+        self.options, self.part_bytes = plan.options, plan.part_bytes
         self.segments: list[str] = []
         self.written = 0  # tokens
         self.consumed = 0  # bytes of input
@@ -204,8 +189,7 @@ class Worker:
                     self.repaired[batch.source.name] += batch.repaired
                 if shared:
                     batch.documents = [
-                        document._replace(attributes=shared + document.attributes)
-                        for document in batch.documents
+                        own._replace(attributes=shared + own.attributes) for own in batch.documents
                     ]
                 yield batch
 

@@ -88,9 +88,8 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
                         f"{len(row)} of {len(names)} cells, or a file that has no name or one before"
                     )
                 if file:
-                    table[file] = {
-                        name: cell for name, cell in zip(names, row, strict=True) if name != names[key]
-                    }
+                    table[file] = dict(zip(names, row, strict=True))
+                    del table[file][names[key]]
                 number = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}:{number} is not a row of a table ({error}); correct it") from None

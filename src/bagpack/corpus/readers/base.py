@@ -128,10 +128,6 @@ class Block(NamedTuple):
     data: bytes
     repaired: int  # places with bytes that are not the encoding
 
-    def batch(self, source: Source) -> Batch:
-        """An empty batch for what the block holds."""
-        return Batch(source, self.offset, self.consumed, repaired=self.repaired)
-
 
 class Reader(ABC):
     name: str
@@ -144,9 +140,8 @@ class Reader(ABC):
 
     def look(self, source: Source, head: bytes, options: TextOptions) -> Source:
         """The source with what its first bytes show: of raw text, whether it is in another language."""
-        return replace(
-            source, looks_like=other_language(decode(head, source.encoding, "replace"), options.lang)
-        )
+        text = decode(head, source.encoding, "replace")
+        return replace(source, looks_like=other_language(text, options.lang))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut a source into slices of about `target` bytes; one slice if it cannot be cut."""

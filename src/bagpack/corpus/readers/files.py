@@ -72,9 +72,8 @@ def expand(names: Iterable[str]) -> list[Named]:
                 raise InputError(f"{printable(name)} was made by BagPack; name the texts themselves")
             found = sorted(_files_below(path))
         else:
-            found = [
-                Named(match) for match in sorted(glob.glob(name, recursive=True)) if Path(match).is_file()
-            ]
+            matches = sorted(glob.glob(name, recursive=True))
+            found = [Named(match) for match in matches if Path(match).is_file()]
         if not found:
             raise InputError(
                 f"there is no file {printable(name)}, nor a directory with files; check the name"
@@ -223,10 +222,9 @@ def to_text(
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
             raise encoding_error(place(error.start), error, source.encoding) from error
-    marks = [
-        decode(data, source.encoding, way).count("\N{REPLACEMENT CHARACTER}") for way in ("replace", "skip")
-    ]
-    return decode(data, source.encoding, options.encoding_errors), marks[0] - marks[1]
+    replaced, skipped = (decode(data, source.encoding, way) for way in ("replace", "skip"))
+    marks = replaced.count("\N{REPLACEMENT CHARACTER}") - skipped.count("\N{REPLACEMENT CHARACTER}")
+    return replaced if options.encoding_errors == "replace" else skipped, marks
 
 
 def sample(stream: IO[bytes], source: Source, head: bytes) -> Iterator[tuple[int, bytes]]:

@@ -82,11 +82,10 @@ def _add_object(batch: Batch, line: str, index: int, number: int, options: TextO
     batch.repaired += (
         text != value[field]
     )  # "\\ud83d" alone: half a character, which only JSON can write down
-    name = value.get(options.id_field)
+    own = value.get(options.id_field)
+    name = f"{batch.source.name}:{number}" if own is None else encodable(str(own))
     others = {key: own for key, own in value.items() if key not in (field, options.id_field)}
-    batch.add_document(
-        f"{batch.source.name}:{number}" if name is None else encodable(str(name)), scalar_attributes(others)
-    )
+    batch.add_document(name, scalar_attributes(others))
     add_lines(batch, text, index)
 
 

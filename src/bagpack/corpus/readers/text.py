@@ -22,7 +22,8 @@ MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lin
 def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[Batch, str]]:
     """Blocks of whole lines as text, each with the batch that it is to fill."""
     for block in part.blocks(options):
-        yield block.batch(part.source), block.data.decode()
+        batch = Batch(part.source, block.offset, block.consumed, repaired=block.repaired)
+        yield batch, block.data.decode()
 
 
 def add_lines(batch: Batch, text: str, line: int = 0) -> None:
@@ -43,17 +44,11 @@ def is_wrapped(head: bytes) -> bool:
     lengths (utterances, verses, lists) are lines of their own: joining them would make words of two lines co-occur.
     """
     lines = [len(line.strip()) for line in head.replace(b"\r", b"").split(b"\n")][:-1]
-    inner = [
-        length for length, following in pairwise(lines) if length and following
-    ]  # not the last of a paragraph
+    inner = [one for one, following in pairwise(lines) if one and following]  # not the last of a paragraph
     width = max(lines, default=0)
     full = sum(length >= 0.7 * width for length in inner)
-    return (
-        0 in lines
-        and len(inner) >= 3
-        and WRAPPED_LEAST <= width <= WRAPPED_WIDTH
-        and full >= 0.8 * len(inner)
-    )
+    wide = WRAPPED_LEAST <= width <= WRAPPED_WIDTH
+    return 0 in lines and len(inner) >= 3 and wide and full >= 0.8 * len(inner)
 
 
 class TextReader(Reader):

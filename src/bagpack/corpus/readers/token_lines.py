@@ -123,9 +123,6 @@ class TokenLines:
         return InputError(f"{place} {problems[code]}: {shown!r}; {cure}")
 
 
-# Kernels ----------------------------------------------------------------------------------------------------------
-
-
 @kernel
 def _same(buffer, at, other, start, length):  # type: ignore[no-untyped-def]
     """Whether `length` bytes from `at` equal those of `other` from `start`."""

@@ -24,11 +24,11 @@ from bagpack.errors import InputError, UsageError
 
 DOCUMENT_TAGS = ("text", "doc", "file", "document", "article")
 BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--")
-TAGS = (
-    dict.fromkeys(DOCUMENT_TAGS, TAG_DOCUMENT) | dict.fromkeys(BOUNDARY_TAGS, TAG_BOUNDARY) | {"g": TAG_GLUE}
-)
+TAGS = {
+    **dict.fromkeys(DOCUMENT_TAGS, TAG_DOCUMENT), **dict.fromkeys(BOUNDARY_TAGS, TAG_BOUNDARY), "g": TAG_GLUE
+}  # fmt: skip
 _TAG_LINE = re.compile(
-    rb"</?(?:%s)(?:[ >/])" % b"|".join(re.escape(tag.encode()) for tag in (*DOCUMENT_TAGS, *BOUNDARY_TAGS))
+    f"</?(?:{'|'.join(map(re.escape, (*DOCUMENT_TAGS, *BOUNDARY_TAGS)))})(?:[ >/])".encode()
 )
 _ATTRIBUTE = re.compile(r"(?<![^\s])([\w:.-]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
@@ -67,9 +67,10 @@ def _are_lemmas(rows: list[list[bytes]]) -> bool:
 def column_numbers(names: str) -> tuple[int, int, int]:
     """The numbers of the form, lemma and tag columns, from names such as word,tag,lemma; -1 if there is none."""
     listed = [name.strip().lower() for name in names.split(",")]
-    form = next((i for i, name in enumerate(listed) if name in FORM_NAMES), -1)
-    lemma = next((i for i, name in enumerate(listed) if name in LEMMA_NAMES), -1)
-    tag = next((i for i, name in enumerate(listed) if name in TAG_NAMES), -1)
+    form, lemma, tag = (
+        next((number for number, name in enumerate(listed) if name in names_of), -1)
+        for names_of in (FORM_NAMES, LEMMA_NAMES, TAG_NAMES)
+    )
     if form < 0:
         raise UsageError(f"--columns {names} names no column {FORM_NAMES[0]}; for ukWaC: word,tag,lemma")
     return form, lemma, tag
@@ -111,21 +112,16 @@ class VerticalReader(Reader):
         _, lemma, tag = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
             raise InputError(
-                f"{source.name} has no lemma column (columns: {names}); add --level form, or name the columns, for "
-                f"example --columns word,lemma"
+                f"{source.name} has no lemmas (columns {names}); add --level form, or give --columns"
             )
-        rows = [
-            line.split(b"\t")
-            for line in head.split(b"\n")[:-1]
-            if b"\t" in line and not _TAG_LINE.match(line)
-        ]
+        lines = [line for line in head.split(b"\n")[:-1] if b"\t" in line and not _TAG_LINE.match(line)]
+        rows = [line.split(b"\t") for line in lines]
         tags = [row[tag].decode(errors="replace").strip() for row in rows if 0 <= tag < len(row)]
         return replace(source, layout=names, tagset=identify_tagset(tags, options.tagset))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        return document_slices(
-            source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, _DOCUMENT_LINE, read_document
-        )
+        marks = (_DOCUMENT_MARKS, _SENTENCE_MARKS)
+        return document_slices(source, target, *marks, _DOCUMENT_LINE, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         form, lemma, tag = column_numbers(part.source.layout)

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions
 
-DOTTED = ("tr", "az")  # languages in which I is the capital of ı, and İ that of i
 SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-SMALL_I = str.maketrans("İI", "iı")
 CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
@@ -36,30 +34,15 @@ def compose(text: str) -> str:
 
 
 def fold_case(text: str) -> str:
-    """Composed and case-folded, in any language but those of `DOTTED`."""
+    """Composed and case-folded."""
     # Folding takes some characters apart (ΐ), so composing comes after it too.
     return text.lower() if text.isascii() else compose(compose(text).casefold())
 
 
 def folding(options: TextOptions) -> Callable[[str], str]:
-    """What makes a key of a lemma or form, as the store's case setting and its language say."""
-    if options.case != "fold":
-        return compose
-    return _fold_dotted if has_dotted_i(options.lang) else fold_case
-
-
-def _fold_dotted(text: str) -> str:
-    return fold_case(small_i(text))
+    """What makes a key of a lemma or form, as the store's case setting says."""
+    return fold_case if options.case == "fold" else compose
 
 
 def fold(text: str, options: TextOptions) -> str:
     return folding(options)(text)
-
-
-def has_dotted_i(lang: str) -> bool:
-    return lang.lower().partition("-")[0] in DOTTED
-
-
-def small_i(text: str) -> str:
-    """The letters I and İ made small as in Turkish; composed, since İ may be written as I and a dot."""
-    return compose(text).translate(SMALL_I)

@@ -103,8 +103,6 @@ def other_language(text: str, code: str) -> str:
     if len(words) < ENOUGH_WORDS:
         return ""
     counts = Counter(words)
-    share = {
-        own: sum(counts[word] for word in listed.split()) / len(words) for own, listed in _FREQUENT.items()
-    }
-    best = max(share, key=lambda own: share[own])
+    share = {own: sum(counts[word] for word in _FREQUENT[own].split()) / len(words) for own in _FREQUENT}
+    best = max(share, key=share.__getitem__)
     return best if share[best] > max(CERTAIN, 2 * share.get(language(code).code, 0.0)) else ""

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, cast
 
-from bagpack.corpus.text.casefold import has_dotted_i, small_i
 from bagpack.corpus.text.sentences import split_sentences
 from bagpack.errors import UsageError, extra_file, import_extra
 from bagpack.files import cache_directory
@@ -45,8 +44,6 @@ class Annotator:
 def get_annotator(spec: str, lang: str) -> Annotator:
     """The annotator that ``simplemma``, ``jieba``, ``fugashi`` or ``none`` names.
 
-    Examples
-    --------
     >>> get_annotator("simplemma", "en").lemmatize(["lions", "went", "n't"])
     ['lion', 'go', 'not']
     """
@@ -81,7 +78,6 @@ class SimplemmaLemmatizer(Annotator):
         from simplemma.strategies import DefaultStrategy
 
         self.lang = lang
-        self._has_dotted_i = has_dotted_i(lang)
         self._decided = _DECIDED_IN.get(lang, {})
         self._look_up: Search = DefaultStrategy().get_lemma
         self._known: dict[str, str] = {}
@@ -103,10 +99,7 @@ class SimplemmaLemmatizer(Annotator):
             return self._decided[word]
         if word[0] == "-" and word.lstrip("-t") and self.lang == "fr":  # -tu, -t-elle
             return word.removeprefix("-t").lstrip("-") if word.startswith("-t-") else word[1:]
-        # simplemma makes capitals small as in English.
-        asked = small_i(form).lower() if self._has_dotted_i else form
-        lemma: str = (_INFLECTED.fullmatch(form) and self._look_up(asked, self.lang)) or form
-        return lemma
+        return (_INFLECTED.fullmatch(form) and self._look_up(form, self.lang)) or form
 
 
 class EnglishLemmatizer(SimplemmaLemmatizer):

@@ -29,8 +29,6 @@ def split_sentences(text: str, lang: str) -> list[str]:
     One may consist of white space alone (an empty line). For a language that it does not know, sentencex takes a
     related one, in the end English.
 
-    Examples
-    --------
     >>> split_sentences("Dr. Smith left. Où? Là.", "en")
     ['Dr. Smith left. ', 'Où? ', 'Là.']
     """
@@ -55,8 +53,6 @@ def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:
 
     The last sentence of a paragraph takes the line feed; an empty paragraph has no sentence.
 
-    Examples
-    --------
     >>> block = join_paragraphs(["One. Two.", "", "Three."], "en")
     >>> block.sentence_ends, block.paragraph_ends
     (array([ 5, 10, 18]), array([10, 11, 18]))

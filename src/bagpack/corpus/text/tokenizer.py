@@ -265,19 +265,10 @@ class Tokens(NamedTuple):
 
 
 def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str) -> Tokens:
-    """Split UTF-8 text into tokens.
+    """Split UTF-8 text into tokens; bytes that are not UTF-8 count as symbols.
 
-    Parameters
-    ----------
-    data
-        The text. Bytes that are not UTF-8 count as symbols.
-    sentence_ends
-        Ascending byte offsets; no token crosses one. Text after the last one is one more sentence.
-    lang
-        Language code, for clitics, elisions and abbreviations.
+    `sentence_ends` are ascending byte offsets, which no token crosses; text after the last is one more sentence.
 
-    Examples
-    --------
     >>> text = b"The lion's share, e.g. 1,000."
     >>> tokens = tokenize(text, np.array([len(text)]), "en")
     >>> [text[a:b].decode() for a, b in zip(tokens.starts, tokens.stops)]
