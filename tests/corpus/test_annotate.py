@@ -53,8 +53,25 @@ def test_unknown_language_lists_what_there_is():
 def test_the_quick_search_gives_what_the_whole_search_gives():
     """On forms made of the dictionary's own parts, hyphens, apostrophes and made-up names."""
     annotator = get_annotator("simplemma", "en")
-    stems = ["walk", "study", "bus", "happy", "child", "run", "mouse", "Paris", "Zorbl", "quarter", "singer", "x", "re"]
-    ends = ["", *["s", "es", "ed", "ing", "ies", "er", "est", "ness", "'s", "ʼs", "-file", "-Ups", "ly", "ization"]]
+    stems = [
+        "walk",
+        "study",
+        "bus",
+        "happy",
+        "child",
+        "run",
+        "mouse",
+        "Paris",
+        "Zorbl",
+        "quarter",
+        "singer",
+        "x",
+        "re",
+    ]
+    ends = [
+        "",
+        *["s", "es", "ed", "ing", "ies", "er", "est", "ness", "'s", "ʼs", "-file", "-Ups", "ly", "ization"],
+    ]
     starts = ["", *["un", "re", "over", "north-", "All-", "O'", "pre-"]]
     forms = [start + stem + end for start in starts for stem in stems for end in ends]
     forms += [form.upper() for form in forms]

@@ -231,7 +231,7 @@ def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
     if not part.shards:
         raise UsageError(
-            f"no document of {corpus.name} satisfies --where {condition!r}; info lists all values"
+            f"no document of {corpus.name} satisfies --where {condition!r}; bagpack info lists the values"
         )
     return part
 

@@ -128,6 +128,10 @@ class Block(NamedTuple):
     data: bytes
     repaired: int  # places with bytes that are not the encoding
 
+    def batch(self, source: Source) -> Batch:
+        """An empty batch for what the block holds."""
+        return Batch(source, self.offset, self.consumed, repaired=self.repaired)
+
 
 class Reader(ABC):
     name: str

@@ -32,7 +32,7 @@ class ParquetReader(Reader):
         return source  # its first bytes are no text
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        """Row groups, as many as make about `target` uncompressed bytes."""
+        """Runs of row groups of about `target` uncompressed bytes."""
         found: list[Slice] = []
         with _open(source, options) as (handle, _):
             start = rows = size = first_row = 0
@@ -66,8 +66,8 @@ def _document(source: Source, number: int, cells: dict[str, Any], options: TextO
     if text is None:
         batch.skipped = 1
         return batch
-    if len(text) > options.max_line:
-        raise InputError(f"{batch.where} has a text of more than {options.max_line:,} characters; split it")
+    if not isinstance(text, str) or len(text) > options.max_line:
+        raise InputError(f"{batch.where} has no text of at most {options.max_line:,} characters; split it")
     batch.consumed = len(text)
     name = f"{source.name}:{number}" if name is None else str(name)
     if len(name) > MAX_ID:
@@ -87,7 +87,7 @@ def _open(source: Source, options: TextOptions) -> Iterator[tuple[Any, list[str]
 
     if source.compression:
         raise InputError(f"{source.name} is a compressed Parquet file; uncompress it")
-    strings = (types.is_string, types.is_large_string)
+    strings = (types.is_string, types.is_large_string, types.is_dictionary)
     scalars = (types.is_integer, types.is_floating, types.is_boolean, types.is_date, types.is_timestamp)
     try:
         schema = pq.read_schema(source.path)

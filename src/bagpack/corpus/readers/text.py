@@ -22,8 +22,7 @@ MAX_PARAGRAPH = 1 << 20  # characters, where paragraphs are divided by blank lin
 def decoded_blocks(part: Slice, options: TextOptions) -> Iterator[tuple[Batch, str]]:
     """Blocks of whole lines as text, each with the batch that it is to fill."""
     for block in part.blocks(options):
-        batch = Batch(part.source, block.offset, block.consumed, repaired=block.repaired)
-        yield batch, block.data.decode()
+        yield block.batch(part.source), block.data.decode()
 
 
 def add_lines(batch: Batch, text: str, line: int = 0) -> None:
