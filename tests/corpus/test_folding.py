@@ -58,29 +58,6 @@ def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
     assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2
 
 
-TURKISH = ("İstanbul istanbul İSTANBUL I\N{COMBINING DOT ABOVE}stanbul", "IŞIK ışık Işık")
-
-
-@pytest.mark.parametrize("kind", ["text", "vertical"])
-@pytest.mark.parametrize("lang", ["tr", "tr-TR", "az"])
-def test_turkish_has_two_letters_i(tmp_path, kind, lang):
-    source = tmp_path / "corpus"
-    divided = "\n".join(TURKISH).replace(" ", "\n") if kind == "vertical" else "\n".join(TURKISH)
-    source.write_text(divided + "\n", encoding="utf-8")
-    options = TextOptions(format=kind, lang=lang, level="form", annotator="none", columns="word")
-    corpus = indexed(source, options)
-    for words, count in zip(TURKISH, (4, 3), strict=True):
-        assert {corpus.count(word) for word in words.split()} == {count}
-    assert corpus.keys_of(["IŞIK", "işık", "ISTANBUL"]) == ["ışık", None, None]
-
-
-def test_turkish_lemmas_are_found_from_capitals(tmp_path):
-    (tmp_path / "text.txt").write_text("ışıklar IŞIKLAR Işıklar. Kitaplar KİTAPLAR.\n", encoding="utf-8")
-    corpus = indexed(tmp_path / "text.txt", TextOptions(lang="tr"))
-    assert corpus.count("ışık") == 3
-    assert corpus.count("KİTAP") == 2
-
-
 def test_other_languages_fold_as_ever():
     assert fold("IŞIK", TextOptions()) == "işik"
     assert fold("IŞIK", TextOptions(lang="tr", case="keep")) == "IŞIK"

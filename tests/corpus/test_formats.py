@@ -83,7 +83,7 @@ def test_parquet(columns, tmp_path):
 def test_parquet_without_the_column_or_with_nulls(tmp_path):
     source = tmp_path / "a.parquet"
     pq.write_table(pa.table({"body": ["Yes.", None]}), source)
-    with pytest.raises(InputError, match=r"no column 'text' \(it has: body\); name it with --text-field"):
+    with pytest.raises(InputError, match=r"no column 'text' with strings \(columns with strings: body\)"):
         build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", text_field="body")
     assert words(corpus) == [["Yes", "."]]

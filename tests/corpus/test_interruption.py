@@ -150,12 +150,10 @@ def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
     assert (done.new_tokens, done.corpus.tokens) == (0, Corpus.open(out).tokens)
     assert len(said) == 1
     assert said[0].startswith(f"{out} is finished: nothing is left to resume")
-    with pytest.raises(
-        StoreError, match=r"is finished, and was indexed with other --level, --bad-lines; choose"
-    ):
+    with pytest.raises(StoreError, match=r"was finished with other --level, --bad-lines;"):
         index_corpus(sources, out, {"level": "form", "bad_lines": "skip"}, resume=True, **BUILD)
     with pytest.raises(
-        StoreError, match=r"is finished, and was indexed with other sources; choose another --out"
+        StoreError, match=r"is finished, and was finished with other sources; choose another --out"
     ):
         index_corpus(sources[1:], out, resume=True, **BUILD)
     assert files_of(out) == before
@@ -167,7 +165,7 @@ def test_a_text_that_changed_since_is_another_source(tmp_path, write):
     for text in ("Lions sleep. Cats hunt.\n", "Tiger sleep.\n"):  # of another size, or only of another time
         write("a.txt", text)
         os.utime(source, ns=(1, source.stat().st_mtime_ns + 1))
-        with pytest.raises(StoreError, match=r"was indexed with other sources"):
+        with pytest.raises(StoreError, match=r"was finished with other sources"):
             index_corpus([str(source)], tmp_path / "s", resume=True, **BUILD)
 
 

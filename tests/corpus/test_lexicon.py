@@ -34,7 +34,7 @@ def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
     total = Counter()
     for strings, counts in lists:
         total.update(dict(zip(strings, counts.tolist(), strict=True)))
-    pairs, counts = merge_all(lists, tmp_path)
+    pairs, counts = merge_all(lambda item: item, lists, tmp_path)
     assert dict(zip(pairs, counts.tolist(), strict=True)) == total
     keys = Strings.of(sorted([*(f"key{n}" for n in range(5)), "form7", "form11"]))
     forms, chosen = most_frequent_keys(pairs, counts, keys, tmp_path)
@@ -92,9 +92,9 @@ def test_large_lists_are_not_held_in_memory(tmp_path, monkeypatch):
     lists = [
         (Strings.of(sorted(f"{part}word{n}" for n in range(size))), np.ones(size, np.int64)) for part in "ab"
     ]
-    merge_all([(Strings.of([b"a"]), np.ones(1, np.int64))] * 2, tmp_path)
+    merge_all(lambda item: item, [(Strings.of([b"a"]), np.ones(1, np.int64))] * 2, tmp_path)
     tracemalloc.start()
-    merged, _ = merge_all(lists, tmp_path)
+    merged, _ = merge_all(lambda item: item, lists, tmp_path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(merged) == 2 * size

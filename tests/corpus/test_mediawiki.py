@@ -310,7 +310,7 @@ def test_damaged_streams_are_reported(tmp_path, write):
     broken = bytearray(whole)
     place = len(streams[0]) + 20  # within a stream: what looks like none at all is padding to bzip2, too
     broken[place : place + 20] = bytes(20)
-    with pytest.raises(InputError, match="b.xml.bz2 is damaged"):
+    with pytest.raises(InputError, match=r"b.xml.bz2 is damaged"):
         build(write("b.xml.bz2", bytes(broken)), tmp_path / "s", part_bytes=2000)
     padded = build(write("c.xml.bz2", whole + bytes(100)), tmp_path / "s", part_bytes=2000)
     assert len(documents(padded)) == 39

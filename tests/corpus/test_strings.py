@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bagpack.corpus import strings as strings_module
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys
-from bagpack.corpus.build.segment_writer import fill_postings, intern_pairs, keep_tokens, split_pairs
+from bagpack.corpus.build.segment_writer import fill_postings, keep_tokens, split_pairs
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
@@ -91,13 +91,13 @@ def test_strings_are_read_only_and_decode():
     assert not strings.blob.flags.writeable
 
 
-@given(lists=st.lists(byte_strings, max_size=6))
+@given(lists=st.lists(byte_strings, min_size=1, max_size=6))
 def test_merging_adds_the_counts_of_equal_strings(tmp_path, lists):
     def counted(items):
         counts = sorted(Counter(items).items())
         return Strings.of([s for s, _ in counts]), np.array([n for _, n in counts], np.int64)
 
-    strings, counts = merge_all((counted(items) for items in lists), tmp_path)
+    strings, counts = merge_all(counted, lists, tmp_path)
     expected = sorted(sum((Counter(items) for items in lists), Counter()).items())
     assert list(zip(strings, counts.tolist(), strict=True)) == expected
 
@@ -122,7 +122,8 @@ def test_interning_many_strings_keeps_them_apart():
 @given(st.lists(st.tuples(st.text("ab", max_size=3), st.text("xy", max_size=3), st.booleans()), max_size=40))
 def test_pairs_are_interned_unless_skipped(rows):
     forms, keys = Strings.of([r[0] for r in rows]), Strings.of([r[1] for r in rows])
-    ids, table = intern_pairs(forms, keys, np.array([r[2] for r in rows], bool))
+    table = InternTable()
+    ids = table.add_pairs(forms, keys, np.array([r[2] for r in rows], bool))
     seen: dict[tuple[str, str], int] = {}
     assert ids.tolist() == [-1 if skip else seen.setdefault((a, b), len(seen)) for a, b, skip in rows]
     back = split_pairs(table.strings())

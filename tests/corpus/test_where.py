@@ -15,7 +15,7 @@ from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus, divide_name
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import conllu, vertical
+from bagpack.corpus.readers import vertical
 from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.look import look
 from bagpack.corpus.subcorpus import open_corpus
@@ -200,28 +200,6 @@ def test_attributes_of_a_record():
     }
     found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
     assert dict(scalar_attributes(record)) == found
-
-
-def test_attributes_in_comments():
-    comments = ["id = x", "meta::Genre = news ", f"long = {'y' * 257}", "newpar", "Text = a", "Year = 1"]
-    lines = ["# newdoc " + comments[0], *(f"# {comment}" for comment in comments[1:]), "1\ta", "# late = 1"]
-    found = conllu.read_document("\r\n".join(lines))
-    assert (found.name, dict(found.attributes)) == ("x", {"genre": "news", "year": "1"})
-    assert conllu.read_document("# newdoc\r\n1\ta").name == "# newdoc"
-
-
-def test_conllu_comments(tmp_path, write):
-    word = "1\tlion\tlion\tNOUN\tNN\t_\t_\t_\t_\t_\n\n"
-    text = "".join(
-        f"# newdoc id = {n}\n# meta::genre = {genre}\n# year = {1900 + n}\n# sent_id = {n}\n# text = lion\n"
-        + word
-        + word * 99
-        for n, genre in enumerate(["news", "fiction"])
-    )
-    expected = {"0": {"genre": "news", "year": "1900"}, "1": {"genre": "fiction", "year": "1901"}}
-    for part_bytes in (None, 1500):
-        corpus = build(write("a.conllu", text), tmp_path / "s", part_bytes=part_bytes)
-        assert attributes_of(corpus) == expected
 
 
 def test_json_lines_and_parquet(tmp_path, write):

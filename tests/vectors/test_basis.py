@@ -84,10 +84,10 @@ def test_what_is_wrong_in_a_file_is_reported(tmp_path, text, sentence):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(BagpackError, match="none.tsv cannot be read .*No such file"):
+    with pytest.raises(BagpackError, match=r"none.tsv cannot be read .*No such file"):
         Basis.open(tmp_path / "none.tsv")
     (tmp_path / "latin.tsv").write_bytes(b"unigram\tcaf\xe9\n")
-    with pytest.raises(BagpackError, match="latin.tsv cannot be read .*; give a TSV file in UTF-8"):
+    with pytest.raises(BagpackError, match=r"latin.tsv cannot be read .*; give a TSV file in UTF-8"):
         Basis.open(tmp_path / "latin.tsv")
 
 

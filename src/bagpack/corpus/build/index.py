@@ -249,6 +249,10 @@ def _is_indexed(
     twice = [own[0] for own in wanted if own[0] != SPOOLED and own in known]
     if not twice:
         return False
+    last = base.get("appended", [])[-1:]
+    if last and held[-last[0]["sources"] :] == wanted:  # by a command that was killed when all was done
+        notice(f"{out} holds these sources already, from the append before; nothing was added")
+        return True
     raise UsageError(f"{out} holds {twice[0]} already, so its text would count twice; remove or rename it")
 
 

@@ -50,7 +50,7 @@ def merge_two(first: Counted, second: Counted, place: Path) -> Counted:
     return Strings(blob[: offsets[n]], offsets[: n + 1]), counts[:n]
 
 
-def merge_all(load: Callable[[Path], Counted], paths: Sequence[Path], place: Path) -> Counted:
+def merge_all(load: Callable[[Any], Counted], paths: Sequence[Any], place: Path) -> Counted:
     """Merge the lists of many segments by halves: each string is copied log(n) times, few lists are held at once."""
     if len(paths) == 1:
         return load(paths[0])
