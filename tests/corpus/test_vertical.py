@@ -112,7 +112,7 @@ def test_columns_can_be_named(tmp_path, write):
 
 def test_one_column_has_forms_only(tmp_path, write):
     source = write("a.vert", "<s>\nLions\nsleep\n</s>\n")
-    with pytest.raises(InputError, match="no lemma column"):
+    with pytest.raises(InputError, match="has no lemmas"):
         build(source, tmp_path / "s", format="vertical")
     assert flat(build(source, tmp_path / "s", format="vertical", level="form")) == ["Lions/lions sleep/sleep"]
 
@@ -185,7 +185,7 @@ TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
 def test_a_tag_column_is_not_taken_for_lemmas(tmp_path, write):
     assert guess_columns(TAGGED.encode()) == "word,tag"
     with pytest.raises(
-        InputError, match=r"has no lemma column \(columns: word,tag\); add --level form, or name"
+        InputError, match=r"has no lemmas \(columns word,tag\); add --level form"
     ):
         build(write("a.vert", TAGGED), tmp_path / "s")
     corpus = build(write("a.vert", TAGGED), tmp_path / "s", level="form")
