@@ -53,8 +53,7 @@ class Basis:
         if not self.terms:
             raise UsageError("the basis has no terms; give at least one")
         if len(set(self.terms)) != len(self):
-            twice = next(term for term in self.terms if self.terms.count(term) > 1)
-            raise UsageError(f"the basis has the term {twice!r} twice; remove one")
+            raise UsageError("the basis has a term twice; remove one")
 
     @classmethod
     def of(cls, corpus: Corpus, b: int = DEFAULT_B) -> Basis:
@@ -63,9 +62,8 @@ class Basis:
             raise UsageError(f"b = {b} gives no basis; give at least 1")
         unigrams, unigram_counts = top_unigrams(corpus, b)
         bigrams, bigram_counts = top_bigrams(corpus, b)
-        return cls(
-            tuple(unigrams), tuple(bigrams), tuple(unigram_counts), tuple(bigram_counts), corpus.content_hash
-        )
+        counts = tuple(unigram_counts), tuple(bigram_counts)
+        return cls(tuple(unigrams), tuple(bigrams), *counts, corpus.content_hash)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -180,10 +178,7 @@ class Basis:
                 )
 
 
-@lru_cache(maxsize=8)
-def pick_basis(corpus: Corpus, b: int) -> Basis:
-    """`Basis.of`; the last few are remembered."""
-    return Basis.of(corpus, b)
+pick_basis = lru_cache(maxsize=8)(Basis.of)  # the last few are remembered
 
 
 def term_of(*words: str) -> str:

@@ -250,7 +250,7 @@ def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
         index_corpus([str(tmp_path / "typo.txt")], out, resume=True, jobs=1)
     with pytest.raises(StoreError, match="was begun with other sources or options"):
         index_corpus([source, bad], out, {"level": "form"}, resume=True, jobs=1, part_bytes=500)
-    with pytest.raises(StoreError, match="--resume continues it, --overwrite discards it"):
+    with pytest.raises(StoreError, match="use --resume, or --overwrite to discard it"):
         index_corpus([source], out, jobs=1)
     with pytest.raises(StoreError, match="an unfinished build is at"):
         Corpus.open(out)

@@ -54,7 +54,7 @@ class Shards(Sequence[Shard]):
         part._open = self._open
         return part
 
-    def __reduce__(self) -> tuple[type[Shards], tuple[Sequence[Path], Callable[[Path], Shard]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Shards, (self.directories, self.opened)
 
 
@@ -137,10 +137,8 @@ class Corpus:
 
     def keys_of(self, words: Iterable[str]) -> list[str | None]:
         """The key of each word: itself, or the most frequent key of its form; None if unknown."""
-        found = self.lexicon.find(map(folding(self.options), words))
-        keys = self.lexicon.keys.take(found[found >= 0])
-        known = (key.decode() for key in keys)
-        return [next(known) if index >= 0 else None for index in found.tolist()]
+        found = self.lexicon.find(map(folding(self.options), words)).tolist()
+        return [self.lexicon.keys[index] if index >= 0 else None for index in found]
 
     def count(self, word: str) -> int:
         found = self.lexicon.find([fold(word, self.options)])

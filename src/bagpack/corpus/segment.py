@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus import format
-from bagpack.corpus.format import GLUED, TYPE_MASK, read_facts
+from bagpack.corpus.format import read_facts
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import folding
@@ -76,10 +76,11 @@ class Shard:
     @property
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
-        own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
+        own = {name: self.facts[name] for name in ("tokens", "types", "keys")} | {
+            "universal tags": len(UNIVERSAL)
+        }
         listed = "attributes.bounds" in self.facts["checksums"]
-        attributes = {"attributes": len(self.facts.get("attributes", ()))} if listed else {}
-        return own | attributes | ({"universal tags": len(UNIVERSAL)} if self.has_tags else {})
+        return own | ({"attributes": len(self.facts.get("attributes", ()))} if listed else {})
 
     @property
     def has_tags(self) -> bool:
@@ -141,15 +142,6 @@ class Shard:
         positions, lows, highs = self.positions_of(np.array([key]))
         return positions[lows[0] : highs[0]]
 
-    def text(self, start: int, end: int) -> str:
-        """Tokens start..end-1 as written: joined by spaces except where they were glued."""
-        pieces: list[str] = []
-        for token in self.tokens[start:end].tolist():
-            if pieces and not token & int(GLUED):
-                pieces.append(" ")
-            pieces.append(self.forms[token & int(TYPE_MASK)])
-        return "".join(pieces)
-
 
 def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:
     """Of each form, how often it occurs under each of its keys in several segments."""
@@ -170,9 +162,7 @@ def bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.b
 
 
 def fold_all(strings: Strings, options: TextOptions) -> Strings:
-    folded = strings.mapped(*bytes_of_keys(options), folding(options))
-    empty = (np.diff(folded.offsets) == 0) & (np.diff(strings.offsets) > 0)  # nothing but soft hyphens
-    return folded.replaced(empty, strings.take(np.flatnonzero(empty))) if empty.any() else folded
+    return strings.mapped(*bytes_of_keys(options), folding(options))
 
 
 Attributes = tuple[tuple[str, str], ...]  # names and values, such as genre and fiction
@@ -208,12 +198,9 @@ class AttributeColumns:
         return cls(tuple(names), bounds, where, what, Strings.of(values), len(documents))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {
-            **self.values.files("attributes"),
-            "attributes.bounds": self.bounds,
-            "attributes.document": self.documents,
-            "attributes.value": self.numbers,
-        }
+        names = [f"attributes.{name}" for name in ("bounds", "document", "value")]
+        own = dict(zip(names, (self.bounds, self.documents, self.numbers), strict=True))
+        return {**self.values.files("attributes"), **own}
 
     def column(self, name: str) -> tuple[NDArray[np.uint32], list[str]]:
         """For each document the place of its value in the list, whose first item, an empty string, means none."""

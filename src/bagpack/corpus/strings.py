@@ -165,23 +165,20 @@ class Strings:
         ties = np.zeros(len(self), np.int64)  # where the run of each string of `order` starts, so far
         left, depth = np.arange(len(self)), 0  # places in `order` that are not settled
         while left.size:
-            prefixes = self._prefixes(order[left], depth)
+            # Seven bytes of each as a number, and how many of them there are.
+            starts, ends = self.offsets[order[left]] + depth, self.offsets[order[left] + 1]
+            there = np.clip(ends - starts, 0, PREFIX).astype(np.uint64)
+            prefixes = self._numbers(starts, ends, PREFIX) | there
             by_prefix = np.lexsort((prefixes, ties[left]))
             order[left], prefixes = order[left][by_prefix], prefixes[by_prefix]
-            # The last byte of a prefix says how many there are: fewer than seven have nothing to compare after them.
+            # Fewer than seven have nothing to compare after them.
             same = (prefixes[1:] == prefixes[:-1]) & (ties[left][1:] == ties[left][:-1])
-            starts = np.concatenate([[True], ~same])
-            ties[left] = left[np.maximum.accumulate(np.where(starts, np.arange(left.size), 0))]
-            alone = starts & np.append(starts[1:], True)
+            first = np.concatenate([[True], ~same])
+            ties[left] = left[np.maximum.accumulate(np.where(first, np.arange(left.size), 0))]
+            alone = first & np.append(first[1:], True)
             left = left[~alone & (prefixes & np.uint64(255) == PREFIX)]
             depth += PREFIX
         return order
-
-    def _prefixes(self, which: Offsets, depth: int) -> NDArray[np.uint64]:
-        """Bytes depth..depth+6 of strings as a big-endian number, and how many of them there are."""
-        starts, ends = self.offsets[which] + depth, self.offsets[which + 1]
-        there = np.clip(ends - starts, 0, PREFIX).astype(np.uint64)
-        return np.asarray(self._numbers(starts, ends, PREFIX) | there)
 
     def _numbers(self, starts: Offsets, ends: Offsets, most: int) -> NDArray[np.uint64]:
         """Up to `most` bytes of each span as a big-endian number of 64 bits: numbers sort as the bytes do."""
@@ -204,17 +201,25 @@ class Strings:
 
     def find(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
         """Index of each query, or -1; the strings must be sorted."""
+        return self._search(queries, exact=True)
+
+    def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
+        """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
+        return self._search(queries, exact=False)
+
+    def _search(self, queries: Strings | Iterable[bytes | str], *, exact: bool) -> NDArray[np.int64]:
+        """Among every 16th string first, by their first bytes; some queries at a time, which bounds the memory."""
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         if len(wanted) <= FEW:
-            return np.fromiter(map(self._index, wanted), np.int64, len(wanted))
-        return self._search_all(wanted, exact=True)
-
-    def _search_all(self, wanted: Strings, *, exact: bool) -> NDArray[np.int64]:
-        """Among every 16th string first, by their first bytes; some queries at a time, which bounds the memory."""
+            bounds = [bisect_left(range(len(self)), query, key=self.bytes_at) for query in wanted]
+            for number, (at, query) in enumerate(zip(bounds, wanted, strict=True)):
+                if exact and (at == len(self) or self.bytes_at(at) != query):
+                    bounds[number] = -1
+            return np.array(bounds, np.int64)
         out = np.empty(len(wanted), np.int64)
         for start in range(0, len(wanted), AT_ONCE):
             some = Strings(wanted.blob, wanted.offsets[start : start + AT_ONCE + 1])
-            numbers = some._first_bytes()
+            numbers = some._numbers(some.offsets[:-1], some.offsets[1:], 8)
             order = np.argsort(numbers)  # what is read for one query is in the cache for the next
             numbers = numbers[order]
             lows = np.maximum(np.searchsorted(self._sample, numbers) - 1, 0) * SAMPLED
@@ -228,40 +233,17 @@ class Strings:
     @cached_property
     def _sample(self) -> NDArray[np.uint64]:
         """The first bytes of every 16th string."""
-        return self._first_bytes(SAMPLED)
-
-    def _first_bytes(self, step: int = 1) -> NDArray[np.uint64]:
-        """Up to eight bytes of every step-th string as numbers."""
-        return self._numbers(self.offsets[:-1:step], self.offsets[1::step], 8)
-
-    def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
-        """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
-        wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
-        if len(wanted) <= FEW:
-            return np.fromiter(map(self._bound, wanted), np.int64, len(wanted))
-        return self._search_all(wanted, exact=False)
-
-    def _bound(self, query: bytes) -> int:
-        return bisect_left(range(len(self)), query, key=self.bytes_at)
-
-    def _index(self, query: bytes) -> int:
-        found = self._bound(query)
-        return found if found < len(self) and self.bytes_at(found) == query else -1
+        return self._numbers(self.offsets[:-1:SAMPLED], self.offsets[1::SAMPLED], 8)
 
     def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:
-        """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function.
-
-        The function is called once for all of them, a line each; it must treat each line as if it were alone.
-        """
+        """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function."""
         blob = self.blob[: int(self.offsets[-1])]
-        mapped = table[blob]
+        mapped = Strings(table[blob], self.offsets)
         is_slow = self._holding(np.flatnonzero(slow[blob]))
         if not is_slow.any():
-            return Strings(mapped, self.offsets)
-        own = [item.decode() for item in self.take(np.flatnonzero(is_slow))]
-        lines = by("\n".join(own)).split("\n")
-        made = Strings.of(lines if len(lines) == len(own) else map(by, own))  # a string may have a line break
-        return Strings(mapped, self.offsets).replaced(is_slow, made)
+            return mapped
+        own = self.take(np.flatnonzero(is_slow))
+        return mapped.replaced(is_slow, Strings.of(by(item.decode()) for item in own))
 
     def equals(self, others: Strings) -> NDArray[np.bool_]:
         same: NDArray[np.bool_] = np.diff(self.offsets) == np.diff(others.offsets)

@@ -215,10 +215,7 @@ class Subcorpus(Corpus):
 
 
 def select_documents(corpus: Corpus, condition: str) -> Subcorpus:
-    """The corpus of the documents that satisfy a condition on their attributes; see `bagpack.corpus.where`.
-
-    All counts are those of an index of these documents alone.
-    """
+    """The corpus of the documents that satisfy a condition on their attributes; see `bagpack.corpus.where`."""
     where = Where(condition)
     where.check_names(corpus.attribute_names)
     if isinstance(corpus, Subcorpus):

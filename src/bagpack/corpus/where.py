@@ -3,8 +3,7 @@
 A condition has comparisons (`==` or `=`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`, `not in (…)`, `contains`) of attributes
 with values, joined by `and`, `or`, `not` and brackets. A number is compared with values that are numbers, text with any
 value, in code-point order; <, <=, > and >= take a number, text in quotation marks, or a date such as 1950-06-01. A
-document without the attribute satisfies no comparison; a name alone asks whether it has one. `id` is the document's own
-id.
+document without the attribute satisfies no comparison; a name alone asks whether it has one. `id` is its own id.
 
 Python parses it: every name and value is replaced by a name of the same length, and is found again by its place.
 """

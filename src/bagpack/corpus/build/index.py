@@ -25,16 +25,7 @@ from bagpack.corpus.build.lexicon import write_lexicon
 from bagpack.corpus.build.plan import Plan, make_plan
 from bagpack.corpus.build.worker import PROGRESS, WORKER, Progress, run_workers, workers_within
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.format import (
-    CORPUS,
-    FACTS,
-    SEGMENTS,
-    WORK,
-    LeftOut,
-    is_store,
-    is_unfinished,
-    read_manifest,
-)
+from bagpack.corpus.format import CORPUS, SEGMENTS, WORK, LeftOut, is_store, is_unfinished, read_manifest
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.text.tags import UNKNOWN
@@ -73,20 +64,11 @@ class IndexSummary:
 
 
 def index_corpus(
-    sources: Iterable[str | Path],
-    out: str | Path,
-    options: Options = None,
-    *,
-    jobs: int | None = None,
-    memory: int = DEFAULT_MEMORY,
-    append: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    part_bytes: int | None = None,
-    progress: Progress | None = None,
-    planned: Callable[[Plan], None] = lambda plan: None,
-    notice: Callable[[str], None] | None = None,
-) -> IndexSummary:
+    sources: Iterable[str | Path], out: str | Path, options: Options = None, *, jobs: int | None = None,
+    memory: int = DEFAULT_MEMORY, append: bool = False, resume: bool = False, overwrite: bool = False,
+    part_bytes: int | None = None, progress: Progress | None = None,
+    planned: Callable[[Plan], None] = lambda plan: None, notice: Callable[[str], None] | None = None,
+) -> IndexSummary:  # fmt: skip
     """Index text into a store.
 
     Parameters
@@ -102,20 +84,14 @@ def index_corpus(
         Worker processes, -1 for one per core; None takes joblib's own context.
     memory
         Bound on the memory of all workers of this machine together, in bytes.
-    append
-        Append the sources to an existing store.
-    resume
-        Continue an interrupted build of the same input; a complete store is not changed.
-    overwrite
-        Replace an existing store, or discard an unfinished build.
+    append, resume, overwrite
+        Add to an existing store; continue an interrupted build of the same input (a complete store is not changed);
+        replace an existing store or an unfinished build.
     part_bytes
         Size of the parts that workers take, in uncompressed bytes; None chooses it by the size of the input.
-    progress
-        Called with the tokens and the estimated bytes so far, a few times a second.
-    planned
-        Called with the plan, before the first part is read.
-    notice
-        Called with messages for the user, such as that kernels are being compiled.
+    progress, planned, notice
+        Callbacks: a few times a second with the tokens and the estimated bytes so far; with the plan, before the first
+        part is read; with messages for the user.
     """
     begun = time.monotonic()
     worker_count(jobs)  # refuses 0
@@ -145,12 +121,10 @@ def index_corpus(
                 wanted = min(core_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts))
                 if workers is not None and workers < wanted:
                     needed = -(-wanted * WORKER >> 30)  # rounded up
-                    notice(
-                        f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all of them"
-                    )
+                    notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all")
                 planned(plan)
                 left = [part for part in plan.parts if part.key not in kept]
-                running = run_workers(store, plan, left, workers, progress, notice)
+                running = run_workers(store, plan, left, workers, progress)
                 read = {part.key: read_json(store / SEGMENTS / f"{part.key}.json") for part in left}
                 reports = [kept.get(part.key) or read[part.key] for part in plan.parts]
                 if not any(own["segments"] for own in reports):
@@ -164,9 +138,10 @@ def index_corpus(
             if not finished and (wrong or not (store / WORK / SPOOLED).exists()):
                 _sweep(store, current)  # nothing is finished, so nothing is left behind
                 _remove_work(store)
-            if finished and (wrong or isinstance(error, DiskError)):
+            kind = next((own for own in (InputError, UsageError, DiskError) if isinstance(error, own)), None)
+            if finished and kind:
                 kept_parts = many(finished, "finished part")
-                raise type(error)(f"{error} ({kept_parts} kept: correct it, and add --resume)") from error
+                raise kind(f"{error} ({kept_parts} kept: correct it, and add --resume)") from error
             raise
         _sweep(store, current | _names_in(store))
         _remove_work(store)
@@ -186,9 +161,7 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
         # Where a killed build has finished nothing, there is nothing to keep and nothing to ask.
         useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
         if useful and not (resume or overwrite):
-            raise StoreError(
-                f"an unfinished build is at {out}; --resume continues it, --overwrite discards it"
-            )
+            raise StoreError(f"an unfinished build is at {out}; use --resume, or --overwrite to discard it")
     elif not (resume and is_store(store)):
         check_place(out, CORPUS, overwrite=overwrite)
 
@@ -202,10 +175,8 @@ def _settle_options(options: Options, base: dict[str, Any] | None, out: str | Pa
     wanted = options if isinstance(options, TextOptions) else replace(recorded, **(options or {}))
     for name in SHAPING:
         if getattr(recorded, name) != getattr(wanted, name):
-            raise UsageError(
-                f"{out} was indexed with --{name} {getattr(recorded, name)}, so --append cannot use "
-                f"{getattr(wanted, name)}; remove --{name}, or make a new store"
-            )
+            has, given = getattr(recorded, name), getattr(wanted, name)
+            raise UsageError(f"{out} has --{name} {has}, so --append cannot use {given}; remove --{name}")
     return wanted
 
 
@@ -263,11 +234,8 @@ def _identity(name: str, size: int, modified: int) -> tuple[str, int, int]:
 
 def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dict[str, dict[str, Any]]:
     """Reports, by key, of the parts that are finished and would not differ under the options of this command."""
-    written = {
-        part.key: read_json(path)
-        for part in plan.parts
-        if (path := store / SEGMENTS / f"{part.key}.json").exists()
-    }
+    paths = {part.key: store / SEGMENTS / f"{part.key}.json" for part in plan.parts}
+    written = {key: read_json(path) for key, path in paths.items() if path.exists()}
     if resume and not written and any((store / SEGMENTS).glob("*.json")):
         raise StoreError(f"{out} was begun with other sources or options; repeat these, or use --overwrite")
     now = plan.options
@@ -275,7 +243,7 @@ def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dic
     def holds(report: dict[str, Any]) -> bool:
         before, problems = report["options"], report["problems"]
         return (
-            all((store / SEGMENTS / name / FACTS).exists() for name in report["segments"])
+            all((store / SEGMENTS / name / format.FACTS).exists() for name in report["segments"])
             and (now.bad_lines == before["bad_lines"] or not problems["skipped_lines"])
             and (now.encoding_errors == before["encoding_errors"] or not problems["undecodable"])
             and now.max_sentence >= before["max_sentence"]
@@ -293,13 +261,13 @@ def _manifest(
         repaired.update(own["repaired"])
     sources = []
     for source in plan.sources:
-        entry = {
-            "path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format,
-            "encoding": source.encoding if source.encoding != "utf-8" else "", "tagset": source.tagset,
+        always = {"path": source.name, "bytes": source.size, "modified": source.modified}
+        notable = {
+            "encoding": source.encoding.removeprefix("utf-8"), "tagset": source.tagset,
             "looks_like": source.looks_like, "repaired": repaired[source.name],
         }  # fmt: skip
-        always = ("path", "bytes", "modified", "format")
-        sources.append({name: value for name, value in entry.items() if value or name in always})
+        found = {name: value for name, value in notable.items() if value}
+        sources.append({**always, "format": source.format, **found})
     segments = [segment_entry(store, name) for own in reports for name in own["segments"]]
     problems = _problems(reports)
     left_out = [file._asdict() for file in plan.left_out]
@@ -358,7 +326,7 @@ def segment_entry(store: Path, name: str) -> dict[str, Any]:
         "name": name,
         **{key: facts[key] for key in format.NUMBERS},
         **({"tags": facts["tags"]} if "tags" in facts else {}),
-        "digest": digest((store / SEGMENTS / name / FACTS).read_bytes()),
+        "digest": digest((store / SEGMENTS / name / format.FACTS).read_bytes()),
     }
 
 
@@ -390,7 +358,7 @@ def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
 def _remove_ours(directory: Path) -> None:
     """Remove the files of a segment or a lexicon, and the directory if no other file is in it."""
     if directory.is_dir() and not directory.is_symlink():
-        remove_files(directory, {*format.SEGMENT, *format.LEXICON, FACTS, f"{FACTS}.new"})
+        remove_files(directory, {*format.SEGMENT, *format.LEXICON, format.FACTS, f"{format.FACTS}.new"})
 
 
 def _remove_work(store: Path) -> None:

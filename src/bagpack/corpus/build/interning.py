@@ -7,14 +7,13 @@ full, so that Python can grow it and call the kernel again from where it stopped
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.strings import Strings
+from bagpack.errors import InputError
 from bagpack.kernels import inlined, kernel, read_only
 
 U8 = NDArray[np.uint8]
@@ -25,7 +24,6 @@ PRIME = np.uint64(0x9E3779B97F4A7C15)
 TAB = np.uint8(9)
 ONE, SEVEN, EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
 HALF = np.uint64(32)
-PAIR_BYTES = 1 << 30  # of pairs that are interned at once: a span is counted in 32 bits
 
 
 # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
@@ -185,25 +183,19 @@ class InternTable:
     def add_pairs(self, first: Strings, second: Strings, skip: NDArray[np.bool_]) -> I64:
         """Ids of the pairs FIRST TAB SECOND, or of FIRST alone if there is no SECOND; -1 where skipped."""
         out = np.full(len(first), -1, np.int64)
+        kept = np.flatnonzero(~skip)
         lists = [first, second] if len(second) else [first]
-        ends = np.sum([strings.offsets for strings in lists], axis=0)
-        cuts = np.searchsorted(ends, np.arange(0, ends[-1] + 1, PAIR_BYTES))
-        for begin, end in pairwise(np.unique([*cuts, len(first)])):
-            kept = begin + np.flatnonzero(~skip[begin:end])
-            pieces: list[U8] = []
-            rows: list[I64] = []
-            for strings in lists:
-                low, high = int(strings.offsets[begin]), int(strings.offsets[end])
-                before = sum(piece.size for piece in pieces) - low
-                rows += [strings.offsets[kept] + before, strings.offsets[kept + 1] + before]
-                pieces.append(strings.blob[low:high])
-            ids = np.empty(kept.size, np.uint32)
-            self.add_spans(np.concatenate(pieces), np.array(rows, np.int32), np.zeros_like(ids), ids)
-            out[kept] = ids
+        bounds = np.cumsum([0, *(strings.blob.size for strings in lists)])
+        if bounds[-1] >= 1 << 31:  # a span is counted in 32 bits; a segment is far from it
+            raise InputError("a segment has more than 2 GiB of distinct words; check that the input is text")
+        rows = [
+            strings.offsets[kept + k] + start for strings, start in zip(lists, bounds[:-1], strict=True) for k in (0, 1)
+        ]  # fmt: skip
+        ids = np.empty(kept.size, np.uint32)
+        blob = np.concatenate([strings.blob for strings in lists])
+        self.add_spans(blob, np.array(rows, np.int32), np.zeros_like(ids), ids)
+        out[kept] = ids
         return out
-
-    def add(self, strings: Strings) -> I64:
-        return self.add_pairs(strings, Strings.of([]), np.zeros(len(strings), np.bool_))
 
     def bytes_at(self, number: int) -> bytes:
         return self.blob[self.offsets[number] : self.offsets[number + 1]].tobytes()
@@ -212,6 +204,3 @@ class InternTable:
         count = len(self)
         offsets = self.offsets[: count + 1].copy()
         return Strings(self.blob[: int(offsets[count])].copy(), offsets)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.strings())

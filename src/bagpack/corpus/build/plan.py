@@ -38,13 +38,9 @@ class Part:
     """What one worker turns into one segment (or several, if a compressed file is long)."""
 
     number: int
-    slices: tuple[Slice, ...]
+    slices: tuple[Slice, ...]  # of one format
     weight: int  # estimated uncompressed bytes
     key: str  # names its segments: a digest of all that their content depends on
-
-    @property
-    def format(self) -> str:
-        return self.slices[0].source.format
 
 
 @dataclass(frozen=True)
@@ -89,16 +85,13 @@ def find_sources(
 def _look_at(files: list[tuple[Named, str]], options: TextOptions) -> list[Source | LeftOut]:
     found: list[Source | LeftOut] = []
     for file, label in files:
-        reason = file.ignored
+        left_out = LeftOut(printable(file.path), file.ignored)
         try:
-            if not reason:
-                found.append(look(file.path, options, label))
+            found.append(left_out if file.ignored else look(file.path, options, label))
         except UnsuitableError as error:
             if file.named:
                 raise
-            reason = error.reason
-        if reason:
-            found.append(LeftOut(printable(file.path), reason))
+            found.append(left_out._replace(reason=error.reason))
     return found
 
 

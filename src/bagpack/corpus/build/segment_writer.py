@@ -33,7 +33,6 @@ U32 = NDArray[np.uint32]
 
 FIRST_TOKENS = 1 << 18
 MOST_NAMES = 1000  # of attributes in a segment
-UNKNOWN_LEMMAS = frozenset({"<unknown>"})
 
 
 class SegmentWriter:
@@ -126,12 +125,12 @@ class SegmentWriter:
 
     def write(self, directory: Path) -> dict[str, Any] | None:
         """Write the tokens so far as a segment; returns its facts, or None if there is nothing to write."""
-        raw_forms, raw_keys, dropped = self._types()
+        raw = self._types()
         facts = None
-        if not dropped.all():
+        if not raw[-1].all():  # else all is dropped
             with disk_errors(directory):
                 directory.mkdir()
-            facts = self._write(directory, raw_forms, raw_keys, dropped)
+            facts = self._write(directory, *raw)
         self.documents = [document._replace(position=0, continued=True) for document in self.documents[-1:]]
         self._clear()
         return facts
@@ -222,7 +221,7 @@ def split_columns(
         if entities and "&" in text:
             form, lemma = unescape(form), unescape(lemma)
         form, lemma = clean_word(form), clean_word(lemma) if lemma else ""
-        lemma = form if lemma in UNKNOWN_LEMMAS else lemma
+        lemma = form if lemma == "<unknown>" else lemma
         forms.append(form)
         keys.append(folded(form if options.level == "form" else lemma or form))
         if options.punctuation == "drop":
@@ -257,7 +256,7 @@ def _ranks(order: I64) -> I64:
 def _sorted_keys(keys_of_types: Strings) -> tuple[Strings, U32]:
     """The distinct keys in byte order, and which of them each type has."""
     table = InternTable(len(keys_of_types))
-    first_seen = table.add(keys_of_types)
+    first_seen = table.add_pairs(keys_of_types, Strings.of([]), np.zeros(len(keys_of_types), np.bool_))
     keys = table.strings()
     order = keys.sort_order()
     return keys.take(order), _ranks(order)[first_seen].astype(np.uint32)

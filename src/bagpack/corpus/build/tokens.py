@@ -16,7 +16,7 @@ from bagpack.corpus.readers.files import place_at
 from bagpack.corpus.text.casefold import clean_word
 from bagpack.corpus.text.lemmas import Annotator, get_annotator
 from bagpack.corpus.text.sentences import join_paragraphs
-from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize_into
+from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, tokenize
 from bagpack.errors import InputError
 from bagpack.kernels import read_only
 
@@ -106,7 +106,7 @@ class _Waiting:
         if self._space.starts.size < data.size:
             self._space = Tokens.empty(2 * data.size)
         ends = read_only(block.sentence_ends)
-        starts, stops, flags = tokenize_into(data, ends, self.options.lang, self._space)
+        starts, stops, flags = tokenize(data, ends, self.options.lang, self._space)
         opens = (flags & OPENS_SENTENCE) != 0
         bits = np.where(opens, SENTENCE_START, np.uint32(0))
         bits[((flags & NO_SPACE_BEFORE) != 0) & ~opens] = GLUED

@@ -23,7 +23,6 @@ from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.readers.look import reader_for
 from bagpack.errors import StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
-from bagpack.kernels import COMPILING, on_compile
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run, run_until
 
 SEGMENT_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
@@ -34,7 +33,6 @@ WORKER = WORKER_BASE + WORKER_TOKEN * SEGMENT_TOKENS  # bytes, at most
 MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
 POLL = 0.2  # seconds between two looks at the progress of the workers
 PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
-COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
@@ -47,25 +45,23 @@ def workers_within(memory: int, jobs: int | None) -> int | None:
 
 
 def run_workers(
-    store: Path, plan: Plan, parts: Sequence[Part], jobs: int | None, progress: Progress | None,
-    notice: Callable[[str], None],
-) -> int:  # fmt: skip
+    store: Path, plan: Plan, parts: Sequence[Part], jobs: int | None, progress: Progress | None
+) -> int:
     """Build some parts of a plan; returns the number of worker processes that are running on this machine."""
     workers = max(1, min(jobs, len(parts))) if jobs is not None and jobs > 0 else jobs
     here = on_one_machine()
-    in_kernels = all(reader_for(part.format).in_kernels for part in parts)
+    in_kernels = all(reader_for(part.slices[0].source.format).in_kernels for part in parts)
     threads = here and 1 < (workers or 1) <= MOST_THREADS and in_kernels  # which start at once
     with disk_errors(store):
         (store / SEGMENTS).mkdir(exist_ok=True)
         (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
-        (store / WORK / PROGRESS / COMPILES).unlink(missing_ok=True)
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
     common = (str(store.absolute()), bare, os.getpid() if here else 0, stop)
     tasks = (delayed(build_part)(part, *common) for part in parts)
     weight = {part.number: part.weight for part in parts}
     before = plan.weight - sum(weight.values())
-    with _watched(store / WORK / PROGRESS, weight, before, progress, notice):
+    with _watched(store / WORK / PROGRESS, weight, before, progress):
         if stop is not None and workers is not None:
             run_until(stop, tasks, workers)
         else:
@@ -76,8 +72,8 @@ def run_workers(
 
 @contextmanager
 def _watched(
-    directory: Path, weight: Mapping[int, int], before: int, progress: Progress | None, notice: Callable[[str], None]
-) -> Iterator[None]:  # fmt: skip
+    directory: Path, weight: Mapping[int, int], before: int, progress: Progress | None
+) -> Iterator[None]:
     """Look at the files in which workers report their progress, and pass it on."""
     if progress is None:
         yield
@@ -85,11 +81,7 @@ def _watched(
     stop = threading.Event()
 
     def watch() -> None:
-        compiling = False
         while not stop.wait(POLL):
-            if not compiling and (directory / COMPILES).exists():
-                compiling = True
-                notice(COMPILING)
             tokens, size = 0, before
             for file in directory.glob("[0-9]*"):
                 with suppress(OSError, ValueError, KeyError):  # KeyError: left by the run that is resumed
@@ -114,13 +106,6 @@ def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.
     process, the worker ends when `stop` is set.
     """
     place = Path(store)
-    if parent != os.getpid():
-
-        def compiling() -> None:
-            with suppress(OSError):  # no file system is shared, or the build is over
-                (place / WORK / PROGRESS / COMPILES).touch()
-
-        on_compile(compiling)
     for path in (str(place / SEGMENTS), *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
     worker = Worker(place, part, plan, parent, stop)
@@ -160,7 +145,10 @@ class Worker:
                 continue
             size += batch.consumed
             self.consumed += batch.consumed
-            self._check_wanted()
+            if self.stop and self.stop.is_set():
+                raise StoreError("the build was stopped; worker aborted")
+            if self.parent and self.parent not in (os.getpid(), os.getppid()):
+                raise StoreError("the parent process exited; worker aborted")
             full = self.writer.count >= SEGMENT_TOKENS or len(self.writer.documents) >= SEGMENT_DOCUMENTS
             # A segment ends with a sentence.
             if batch.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
@@ -192,12 +180,6 @@ class Worker:
                         own._replace(attributes=shared + own.attributes) for own in batch.documents
                     ]
                 yield batch
-
-    def _check_wanted(self) -> None:
-        if self.stop and self.stop.is_set():
-            raise StoreError("the build was stopped; worker aborted")
-        if self.parent and self.parent not in (os.getpid(), os.getppid()):
-            raise StoreError("the parent process exited; worker aborted")
 
     def _write(self) -> None:
         """Write the current segment under its name, unless it has been made already, and begin the next one.

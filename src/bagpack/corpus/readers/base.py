@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,14 +44,6 @@ class Source:
     def name(self) -> str:
         """What documents and messages call it."""
         return self.label or self.path
-
-    @property
-    def stem(self) -> str:
-        """The file name in lower case, without a compression suffix, for recognising formats."""
-        name = Path(self.path).name.lower()
-        for suffix in SUFFIXES:
-            name = name.removesuffix(suffix)
-        return name
 
 
 @dataclass(frozen=True)

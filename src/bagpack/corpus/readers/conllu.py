@@ -9,7 +9,7 @@ from dataclasses import replace
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.files import document_slices
-from bagpack.corpus.readers.token_lines import Layout, TokenLines
+from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.tags import identify_tagset
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
@@ -58,8 +58,9 @@ class ConlluReader(Reader):
         return document_slices(source, target, marks, _BLANK_LINES, _DOCUMENT_LINE, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        layout = Layout(FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS, conllu=True)
-        return TokenLines(part, options, layout, read_document).batches(_last_boundary)
+        columns = (FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS)
+        names = "CoNLL-U, which has ten columns, the first a word id"
+        return TokenLines(part, options, columns, names, read_document).batches(_last_boundary)
 
 
 READER = ConlluReader()

@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -43,9 +44,6 @@ BOM = b"\xef\xbb\xbf"
 PIECES, PIECE = 16, 1 << 18  # of a sample
 READ = 1 << 18
 REACH = 4 << 20  # bytes in which a document is looked for
-
-
-# Finding ----------------------------------------------------------------------------------------------------------
 
 
 class Named(NamedTuple):
@@ -125,9 +123,6 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-# Decompressing ----------------------------------------------------------------------------------------------------
-
-
 class _Streams(io.RawIOBase):
     """The uncompressed bytes of a file of one or more streams.
 
@@ -180,9 +175,6 @@ _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\
 
 def compression_of(head: bytes) -> str:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 def unreadable(name: str, error: OSError) -> BagpackError:
@@ -308,9 +300,6 @@ def place_at(source: Source, offset: int, more: int = 0, *, lines: int = 0) -> s
     return f"{source.name}:{number:,}"
 
 
-# Slicing ----------------------------------------------------------------------------------------------------------
-
-
 class Cut(NamedTuple):
     """Where a slice begins, and whether a document begins there too."""
 
@@ -333,15 +322,11 @@ def cut_points(
         nominal = target
         while nominal < source.size - target // 2:
             stop = min(source.size, nominal + reach)
-            found = -1
             for group in (marks, fallback):
-                for mark in group:
-                    hit = view.find(mark, nominal, found + len(mark) if found >= 0 else stop)
-                    if hit >= 0 and (found < 0 or hit + 1 < found):
-                        found = hit + 1
-                if found >= 0:
+                found = min(filter(None, (view.find(mark, nominal, stop) + 1 for mark in group)), default=0)
+                if found:
                     break
-            if found < 0:
+            if not found:
                 nominal = stop
                 continue
             if found >= source.size:
@@ -352,14 +337,20 @@ def cut_points(
     return cuts
 
 
-def document_slices(
-    source: Source,
-    target: int,
-    marks: tuple[bytes, ...],
-    fallback: tuple[bytes, ...],
-    opening: re.Pattern[bytes],
-    opened: Callable[[str], DocumentStart],
+def line_slices(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
 ) -> list[Slice]:
+    """Slices that begin at marks; see `cut_points`. A compressed file is one slice."""
+    if source.compression:
+        return [Slice(source)]
+    starts = [cut.offset for cut in cut_points(source, target, marks, fallback, reach)]
+    return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
+
+
+def document_slices(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...],
+    opening: re.Pattern[bytes], opened: Callable[[str], DocumentStart],
+) -> list[Slice]:  # fmt: skip
     """Slices that begin where a document does, or at a fallback mark if none does nearby; see `cut_points`.
 
     One that begins inside a document records which: what `opened` makes of the text from the last line before it on
@@ -398,10 +389,7 @@ def _last_opening(source: Source, start: int, end: int, opening: re.Pattern[byte
             data = handle.read(min(stop + overlap, end) - at)
             if at == 0:
                 data = b"\n" + data.removeprefix(BOM)
-            hit = None
-            for hit in opening.finditer(data):  # noqa: B007 (the last one is wanted)
-                pass
-            if hit is not None:
-                return data[hit.start() + 1 :][: 2 * overlap]
+            if hits := list(opening.finditer(data)):
+                return data[hits[-1].start() + 1 :][: 2 * overlap]
             stop = at if at >= start else start
     return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import encodable, scalar_attributes
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
-from bagpack.corpus.readers.files import HEAD, cut_points
+from bagpack.corpus.readers.files import HEAD, line_slices
 from bagpack.corpus.readers.text import add_lines, decoded_blocks
 from bagpack.errors import InputError
 
@@ -35,18 +35,13 @@ class JsonLinesReader(Reader):
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut at lines; each slice knows how many lines come before it."""
-        if source.compression:
-            return [Slice(source)]
-        cuts = cut_points(source, target, (b"\n",), (b"\n",), options.max_line)
-        found: list[Slice] = []
+        found = line_slices(source, target, (b"\n",), (b"\n",), options.max_line)
         lines = 0
         with open(source.path, "rb") as handle:
-            for start, end in pairwise([*(cut.offset for cut in cuts), source.size]):
-                found.append(Slice(source, start, end, first_line=lines))
-                left = end - start
-                while left and len(cuts) > 1 and (chunk := handle.read(min(COUNT_BLOCK, left))):
+            for number, part in enumerate(found):
+                found[number] = replace(part, first_line=lines)
+                while len(found) > 1 and (chunk := handle.read(min(COUNT_BLOCK, part.end - handle.tell()))):
                     lines += chunk.count(b"\n")
-                    left -= len(chunk)
         return found
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:

@@ -108,18 +108,16 @@ def _reader_of(source: Source, head: bytes, options: TextOptions) -> Reader:
     if options.format != "auto":
         return reader_for(options.format)
     others = [reader for reader in readers().values() if reader.name != "text"]
-    by_name = [reader for reader in others if source.stem.endswith(reader.suffixes)]
+    stem = Path(source.name.lower())
+    stem = stem.with_suffix("") if stem.suffix in SUFFIXES else stem
+    by_name = [reader for reader in others if stem.name.endswith(reader.suffixes)]
     for reader in (*by_name, *others):
         if reader.recognises(head):
             return reader
     if by_name:
         return by_name[0]
     if what := _unsuitable(head):
-        raise UnsuitableError(
-            f"{source.name} is {what}; convert it to plain text or JSON lines in UTF-8, or take it as it is with "
-            f"--format text",
-            what,
-        )
+        raise UnsuitableError(f"{source.name} is {what}; convert it, or count it with --format text", what)
     return reader_for("text")
 
 

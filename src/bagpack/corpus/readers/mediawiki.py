@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, Block, Reader, Slice, Source
-from bagpack.corpus.readers.files import cut_points, place_at
+from bagpack.corpus.readers.files import line_slices, place_at
 from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, paragraphs, unescape_xml
 from bagpack.corpus.text.encoding import decode
 from bagpack.errors import InputError
@@ -40,6 +39,7 @@ class Page(NamedTuple):
     offset: int
     data: bytes
     whole: bool
+    repaired: int  # places of the blocks that were read for it
 
 
 class MediaWikiReader(Reader):
@@ -60,25 +60,15 @@ class MediaWikiReader(Reader):
         return replace(super().look(source, head, options), layout="|".join(sorted(names)))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        if source.compression:
-            return [Slice(source)]
-        starts = [cut.offset for cut in cut_points(source, target, PAGE_MARKS, PAGE_MARKS)]
-        return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
+        return line_slices(source, target, PAGE_MARKS, PAGE_MARKS)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         dropped = part.source.layout.split("|")
         end = part.start
-        repaired = 0
-
-        def counted() -> Iterator[Block]:
-            nonlocal repaired
-            for block in part.blocks(options):
-                repaired += block.repaired
-                yield block
-
-        for page in find_pages(counted()):
-            batch = Batch(part.source, page.offset, page.offset + len(page.data) - end, repaired=repaired)
-            end, repaired = page.offset + len(page.data), 0
+        for page in find_pages(part.blocks(options)):
+            consumed = page.offset + len(page.data) - end
+            batch = Batch(part.source, page.offset, consumed, repaired=page.repaired)
+            end += consumed
             found = _read_page(page)
             if found is not None:
                 title, text = found
@@ -90,9 +80,8 @@ class MediaWikiReader(Reader):
                 batch.skipped += 1  # where it has no end, the text merely ends, as an excerpt does
             else:
                 raise InputError(
-                    f"{place_at(part.source, page.offset)} has a page without title, text or end, or one that is too "
-                    f"large; take a dump without history (pages-articles), or skip and count such pages with "
-                    f"--bad-lines skip"
+                    f"{place_at(part.source, page.offset)} has a page without title, text or end, or too large a one; "
+                    f"take a dump without history (pages-articles), or --bad-lines skip, which counts them"
                 )
             yield batch
 
@@ -120,8 +109,9 @@ def _read_page(page: Page) -> tuple[bytes, bytes] | None:
 
 def find_pages(blocks: Iterator[Block]) -> Iterator[Page]:
     held = b""
-    base = 0  # offset of what is held
+    base = repaired = 0  # the offset of what is held
     for block in blocks:
+        repaired += block.repaired
         base = base if held else block.offset
         buffer = held + block.data
         position = 0
@@ -130,15 +120,16 @@ def find_pages(blocks: Iterator[Block]) -> Iterator[Page]:
             if end < 0:
                 break
             position = end + len(CLOSING)
-            yield Page(base + start, buffer[start:position], True)
+            yield Page(base + start, buffer[start:position], True, repaired)
+            repaired = 0
         keep = start if start >= 0 else len(buffer)
         held = buffer[keep:]
         base += keep
         if len(held) > MAX_PAGE:
-            yield Page(base, held, False)
+            yield Page(base, held, False, repaired)
             held = b""
     if held:
-        yield Page(base, held, False)
+        yield Page(base, held, False, repaired)
 
 
 READER = MediaWikiReader()

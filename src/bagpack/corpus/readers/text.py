@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, Reader, Slice, Source
-from bagpack.corpus.readers.files import HEAD, cut_points
+from bagpack.corpus.readers.files import HEAD, line_slices
 
 WRAPPED_LEAST, WRAPPED_WIDTH = 40, 120  # characters of the longest of hard-wrapped lines
 WRAPPED = "wrapped"
@@ -63,14 +63,9 @@ class TextReader(Reader):
         return replace(super().look(source, head, options), layout=WRAPPED if wrapped else "")
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        if source.compression:
-            return [Slice(source)]
         marks = (b"\n\n", b"\n\r\n") if source.layout == WRAPPED else (b"\n",)
-        cuts = cut_points(source, target, marks, (b"\n",), options.max_line)
-        return [
-            Slice(source, start, end, source.name if start else None)
-            for start, end in pairwise([*(cut.offset for cut in cuts), source.size])
-        ]
+        found = line_slices(source, target, marks, (b"\n",), options.max_line)
+        return [found[0], *(replace(part, document=source.name) for part in found[1:])]
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         if part.source.layout == WRAPPED:

@@ -6,8 +6,7 @@ tag) and its two flag bits. It returns DONE, or the code of what is wrong with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -18,14 +17,13 @@ from bagpack.corpus.readers.files import place_at
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
 from bagpack.kernels import kernel, read_only
-from bagpack.numbers import many
 
 SHOWN_BYTES = 60  # of a bad line
 WINDOW = 1 << 12  # bytes in which fields are found at once: their ends stay in the cache
 ONE = np.uint64(1)
 
 # Why the kernel stopped.
-DONE, FEW_COLUMNS, EMPTY_FORM, BAD_ID, LONG_SENTENCE, WRONG_COLUMNS = range(6)
+DONE, BAD_LINE, LONG_SENTENCE = range(3)
 # state[...]: what is carried over from one buffer to the next.
 POSITION, TOKENS, EVENTS, AT_START, GLUE, SENTENCE_LENGTH, MARKUP_IGNORED, SKIPPED = range(8)
 # Kinds of structural tags.
@@ -38,34 +36,27 @@ NO_SPACE_AFTER = np.frombuffer(b"SpaceAfter=No", np.uint8)
 MISC = 9  # the last column of CoNLL-U
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where forms, lemmas and tags are (-1: nowhere), and how structure is marked."""
-
-    form: int
-    lemma: int
-    tag: int
-    conllu: bool = False
-    names: str = ""  # of the columns, for messages
-    tags: dict[str, int] | None = None  # structural tags of vertical text, and their kinds
-
-
 class TokenLines:
-    """The kernel with its settings, and what it has to know about the lines before."""
+    """The kernel with its settings, and what it has to know about the lines before.
+
+    `columns` are those of forms, lemmas and tags (-1: none); `names` describe a line in messages; `document` reads the
+    first line of one. Structural `tags` of vertical text are given with their kinds; without any, lines are CoNLL-U.
+    """
 
     def __init__(
-        self, part: Slice, options: TextOptions, layout: Layout, document: Callable[[str], DocumentStart]
-    ) -> None:
-        self.part, self.source, self.options, self.layout = part, part.source, options, layout
-        self.document = document  # from the text of its first line
+        self, part: Slice, options: TextOptions, columns: tuple[int, int, int], names: str,
+        document: Callable[[str], DocumentStart], tags: Mapping[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.part, self.source, self.options, self.names = part, part.source, options, names
+        self.document, self.conllu = document, tags is None
         self.state = np.zeros(8, np.int64)
         self.state[AT_START] = 1  # the first token opens a sentence
         self.lines = 0  # of the slice, so far
-        names = Strings.of(layout.tags or ())
-        kinds = np.array(list((layout.tags or {}).values()), np.int64)
-        columns = (layout.form, layout.lemma, layout.tag, layout.conllu)
+        known = Strings.of(tags or ())
+        kinds = np.array(list((tags or {}).values()), np.int64)
         limits = (options.bad_lines == "skip", options.max_sentence)
-        self.settings = (*columns, *limits, names.blob, names.offsets, kinds, np.empty(WINDOW, np.int32))
+        own = (known.blob, known.offsets, kinds, np.empty(WINDOW, np.int32))
+        self.settings = (*columns, self.conllu, *limits, *own)
 
     def batches(self, last_boundary: Callable[[bytes], int]) -> Iterator[Batch]:
         """The slice, in blocks that end with a sentence wherever `last_boundary` finds one."""
@@ -98,7 +89,7 @@ class TokenLines:
         batch = Batch(
             self.source, consumed=consumed, skipped=int(state[SKIPPED]),
             ignored=int(state[MARKUP_IGNORED]), repaired=repaired, data=data, spans=spans[:, :count],
-            flags=flags[:count], tagset=self.source.tagset, entities=not self.layout.conllu,
+            flags=flags[:count], tagset=self.source.tagset, entities=not self.conllu,
             closed=bool(state[AT_START]),
         )  # fmt: skip
         for position, start, end in documents[: state[EVENTS]].tolist():
@@ -109,18 +100,14 @@ class TokenLines:
         start = int(self.state[POSITION])
         line = block[start:].partition(b"\n")[0]
         shown = line[:SHOWN_BYTES].decode(errors="replace").rstrip("\r")
-        problems = {
-            FEW_COLUMNS: f"has too few columns for {self.layout.names} (--columns names what is there)",
-            EMPTY_FORM: "has an empty word",
-            WRONG_COLUMNS: f"has {many(line.count(TAB) + 1, 'column')} where CoNLL-U has 10",
-            BAD_ID: "has no word id such as 1, 1-2 or 1.1",
-            LONG_SENTENCE: f"is past {self.options.max_sentence:,} tokens of one sentence",
-        }
-        cure = "--bad-lines skip ignores such lines and counts them"
+        problem = f"is not a line of {self.names}: {shown!r}; --bad-lines skip ignores and counts such lines"
         if code == LONG_SENTENCE:
-            cure = "mark the sentence boundaries, or raise --max-sentence"
+            most = self.options.max_sentence
+            problem = (
+                f"is past {most:,} tokens of one sentence; mark where sentences end, or raise --max-sentence"
+            )
         place = place_at(self.source, self.part.start, lines=self.lines + block.count(b"\n", 0, start))
-        return InputError(f"{place} {problems[code]}: {shown!r}; {cure}")
+        return InputError(f"{place} {problem}")
 
 
 @kernel
@@ -253,36 +240,29 @@ def read_lines(  # type: ignore[no-untyped-def]
                 state[EVENTS] += 1
             if kind != TAG_UNKNOWN:
                 continue
-            fault = DONE
+            bad = columns < needed
             if conllu:
                 kind = _id_kind(buffer, line, id_end)
-                if columns != MISC:
-                    fault = WRONG_COLUMNS
-                elif kind == 2:
-                    fault = BAD_ID
-                elif kind == 1:
+                bad = columns != MISC or kind == 2
+                if not bad and kind == 1:
                     continue
                 if end2 - start2 == 1 and buffer[start2] == UNDERSCORE:  # "unspecified"
                     start2 = end2
-            elif columns < needed:
-                fault = FEW_COLUMNS
-            if fault == DONE and end1 == start1:
-                fault = EMPTY_FORM
-            if fault != DONE and skip_bad:
+            bad = bad or end1 == start1
+            if bad and skip_bad:
                 state[SKIPPED] += 1
                 continue
-            if fault != DONE or (state[SENTENCE_LENGTH] >= max_sentence and not state[AT_START]):
+            if bad or (state[SENTENCE_LENGTH] >= max_sentence and not state[AT_START]):
                 state[POSITION] = line
-                return fault if fault != DONE else LONG_SENTENCE
+                return BAD_LINE if bad else LONG_SENTENCE
             if start2 == end2:
                 start2, end2 = start1, end1
             token = state[TOKENS]
             starts[token], stops[token] = start1, end1
             lemma_starts[token], lemma_stops[token] = start2, end2
             tag_starts[token], tag_stops[token] = start3, end3
-            flags[token] = (SENTENCE_START if state[AT_START] else np.uint32(0)) | (
-                GLUED if state[GLUE] else np.uint32(0)
-            )
+            flags[token] = SENTENCE_START if state[AT_START] else np.uint32(0)
+            flags[token] |= GLUED if state[GLUE] else np.uint32(0)
             state[SENTENCE_LENGTH] = 1 if state[AT_START] else state[SENTENCE_LENGTH] + 1
             state[AT_START] = 0
             state[GLUE] = conllu and _no_space_after(buffer, misc, end)

@@ -17,7 +17,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
 from bagpack.corpus.readers.files import document_slices
-from bagpack.corpus.readers.token_lines import TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE, Layout, TokenLines
+from bagpack.corpus.readers.token_lines import TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE, TokenLines
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.tags import identify_tagset
 from bagpack.errors import InputError, UsageError
@@ -47,21 +47,16 @@ def guess_columns(head: bytes) -> str:
     rows = [line.split(b"\t") for line in tokens if b"\t" in line]
     if not rows:
         return "word" if tokens else "word,tag,lemma"
-    width = int(np.median([len(row) for row in rows]))
-    if width < 3:
-        return "word,lemma" if _are_lemmas(rows) else "word,tag"
+    if np.median([len(row) for row in rows]) < 3:
+        # Most lemmas begin with the letter that the form begins with.
+        pairs = [(row[0].lower(), row[1].lower()) for row in rows if len(row) > 1 and row[0][:1].isalpha()]
+        alike = sum(form[:1] == other[:1] for form, other in pairs)
+        return "word,lemma" if 2 * alike > len(pairs) else "word,tag"
     full = [row for row in rows if len(row) >= 3]
     shared = [sum(row[0].lower() == row[k].lower() for row in full) for k in (1, 2)]
     distinct = [len({row[k] for row in full}) for k in (1, 2)]
     lemma_second = shared[0] > shared[1] or (shared[0] == shared[1] and distinct[0] > distinct[1])
     return "word,lemma,tag" if lemma_second else "word,tag,lemma"
-
-
-def _are_lemmas(rows: list[list[bytes]]) -> bool:
-    """Whether the second column resembles the first: most lemmas begin with the letter that the form begins with."""
-    pairs = [(row[0].lower(), row[1].lower()) for row in rows if len(row) > 1 and row[0][:1].isalpha()]
-    alike = sum(form[:1] == other[:1] for form, other in pairs)
-    return 2 * alike > len(pairs)
 
 
 def column_numbers(names: str) -> tuple[int, int, int]:
@@ -124,9 +119,10 @@ class VerticalReader(Reader):
         return document_slices(source, target, *marks, _DOCUMENT_LINE, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
-        form, lemma, tag = column_numbers(part.source.layout)
-        layout = Layout(form, lemma if lemma >= 0 else form, tag, names=part.source.layout, tags=TAGS)
-        return TokenLines(part, options, layout, read_document).batches(_last_boundary)
+        names = part.source.layout
+        form, lemma, tag = column_numbers(names)
+        columns = (form, lemma if lemma >= 0 else form, tag)
+        return TokenLines(part, options, columns, names, read_document, TAGS).batches(_last_boundary)
 
 
 READER = VerticalReader()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 DROPPED_NAMESPACES = frozenset({"file", "image", "category"})
 DEPTH = 12  # of templates, tables and links within each other; more is noise
@@ -86,10 +86,10 @@ def unescape_xml(text: str) -> str:
     return text.replace("&amp;", "&")
 
 
-def _repeat(pattern: re.Pattern[str], text: str) -> str:
-    """Without what matches, from the inside out."""
+def _repeat(pattern: re.Pattern[str], text: str, by: str | Callable[[re.Match[str]], str] = "") -> str:
+    """Replace what matches from the inside out."""
     for _ in range(DEPTH):
-        text, count = pattern.subn("", text)
+        text, count = pattern.subn(by, text)
         if not count:
             break
     return text
@@ -132,11 +132,7 @@ def resolve_links(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> s
     # Split and join do in C what a substitution with a group does in Python.
     text = "".join(filter(None, _PLAIN_LINK.split(text)))
     text = "".join(_WEB_LINK.split(text))
-    for _ in range(DEPTH):
-        text, count = _LINK.subn(lambda link: _shown(link[1], dropped), text)
-        if not count:
-            break
-    return text
+    return _repeat(_LINK, text, lambda link: _shown(link[1], dropped))
 
 
 def _shown(inner: str, dropped: Collection[str]) -> str:

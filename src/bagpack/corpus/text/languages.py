@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 
-ENGLISH, FRENCH, ELIDING, PLAIN = "english", "french", "eliding", "plain"
+PLAIN, ENGLISH, ELIDING, FRENCH = range(4)  # styles of the tokenizer
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Language:
 
     code: str
     name: str
-    style: str = PLAIN  # of the tokenizer
+    style: int = PLAIN
     annotator: str = "simplemma"
     case: str = "fold"
     abbreviations: str = ""  # keep their period

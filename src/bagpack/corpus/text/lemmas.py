@@ -180,9 +180,7 @@ _DECIDED_IN = {
     },
 }  # fmt: skip
 
-_SIMPLEMMA_IS_RIGHT = frozenset(
-    ("me", "him", "her", "them", "us", "this", "that", "these", "those", "thanks", "wan", "ai")
-)
+_SIMPLEMMA_IS_RIGHT = frozenset("me him her them us this that these those thanks wan ai".split())  # noqa: SIM905
 
 _VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "under-", "sub-")
 
@@ -204,11 +202,8 @@ def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
                 continue
             rank = order.index(category)
             lemmas.setdefault(form, []).extend((rank, spelling) for spelling in spellings.split("/"))
-    return {
-        form: tuple(lemma for _, lemma in sorted(ranked, key=lambda pair: pair[0]))
-        for form, ranked in lemmas.items()
-        if form not in auxiliaries
-    }
+    ordered = ((form, sorted(ranked, key=lambda pair: pair[0])) for form, ranked in lemmas.items())
+    return {form: tuple(own for _, own in ranked) for form, ranked in ordered if form not in auxiliaries}
 
 
 Word = tuple[str, str]  # form and lemma
@@ -245,18 +240,14 @@ def chinese() -> SegmentingAnnotator:
     jieba.setLogLevel(logging.WARNING)
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = str(cache_directory())  # not the shared one, where anyone could have left a file
-    return SegmentingAnnotator(
-        "zh", lambda text: ((word, word) for word in segmenter.cut(text) if word.strip())
-    )
+    return SegmentingAnnotator("zh", lambda text: ((w, w) for w in segmenter.cut(text) if w.strip()))
 
 
 def japanese() -> SegmentingAnnotator:
     """Words by MeCab with UniDic; the lemma is the dictionary form as it is written."""
-    fugashi, _ = (
-        import_extra(name, "fugashi", "japanese", "cutting Japanese into words")
-        for name in ("fugashi", "unidic_lite")  # and its dictionary
-    )
-    tagger = fugashi.Tagger()
+    why = ("fugashi", "japanese", "cutting Japanese into words")
+    import_extra("unidic_lite", *why)  # its dictionary
+    tagger = import_extra("fugashi", *why).Tagger()
     return SegmentingAnnotator(
-        "ja", lambda text: ((word.surface, word.feature.orthBase or word.surface) for word in tagger(text))
+        "ja", lambda text: ((w.surface, w.feature.orthBase or w.surface) for w in tagger(text))
     )

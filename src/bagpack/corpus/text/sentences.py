@@ -60,7 +60,10 @@ def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:
     lengths: list[int] = []
     counts: list[int] = []
     for paragraph in paragraphs:
-        of_sentences = _sentence_lengths(paragraph, lang) or [0]
+        if paragraph.isascii():
+            of_sentences = _character_lengths(paragraph, lang) or [0]
+        else:
+            of_sentences = [len(own.encode()) for own in split_sentences(paragraph, lang)]
         of_sentences[-1] += 1
         lengths += of_sentences
         counts.append(len(of_sentences))
@@ -69,13 +72,6 @@ def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:
     last = np.cumsum(np.array(counts, dtype=np.int64)) - 1
     written = np.fromiter(map(bool, paragraphs), dtype=np.bool_, count=len(paragraphs))
     return Block(data, np.delete(ends, last[~written]), ends[last])
-
-
-def _sentence_lengths(text: str, lang: str) -> list[int]:
-    if text.isascii():
-        return _character_lengths(text, lang)
-    sentences = split_sentences(text, lang)
-    return [len(sentence if sentence.isascii() else sentence.encode()) for sentence in sentences]
 
 
 def _character_lengths(text: str, lang: str) -> list[int]:

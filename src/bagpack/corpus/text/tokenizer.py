@@ -31,11 +31,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, PLAIN, language
+from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, language
 from bagpack.kernels import kernel, lower_bound, read_only
 
+# The classes, in an order that makes everything from MARK on a part of words.
 SPACE, SYMBOL, IDEOGRAPH, MARK, DIGIT, LETTER, UPPER = range(7)
-"""The classes, in an order that makes everything from MARK on a part of words."""
 
 _OF_CATEGORY = {
     "L": LETTER, "M": MARK, "N": DIGIT, "Z": SPACE, "Lu": UPPER, "Lt": UPPER, "Cc": SPACE, "Cf": MARK,
@@ -132,7 +132,7 @@ def abbreviations(lang: str) -> NDArray[np.int64]:
 
 
 CLITICS = packed("s m d re ve ll em")  # behind the apostrophe, n't aside
-_N, _T, _C = ord("n"), ord("t"), ord("c")
+_N, _T, _C, _OPEN, _CLOSE, _PERIOD, _HYPHEN, _COLON, _SLASH, _AT, _AND = map(ord, "ntc().-:/@&")
 # French pronouns behind a verb (vas-tu, donne-moi), and a noun that looks like it (rendez-vous).
 _PRONOUNS = packed("je tu il elle on nous vous ils elles ce moi toi lui leur le la les y en")
 _NO_VERBS = packed("rendez")
@@ -140,7 +140,6 @@ _NO_VERBS = packed("rendez")
 _UNDIVIDED = packed("aujourd prud quelqu presqu entr grand")
 _THAT_IS = np.frombuffer("est-à-dire".encode(), np.uint8)
 
-_OPEN, _CLOSE, _PERIOD, _HYPHEN = (ord(character) for character in "().-")
 _NEVER_IN_URL = byte_set('"<>')
 _MAY_END_URL = byte_set("/#&=%+~$_-")
 _ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -239,18 +238,12 @@ def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
     return i if dotted else start
 
 
-NO_SPACE_BEFORE = 1
-"""Flag: no white space is before the token."""
-OPENS_SENTENCE = 2
-"""Flag: the token is the first of its sentence."""
+NO_SPACE_BEFORE, OPENS_SENTENCE = 1, 2  # flags: no white space before the token; the first of its sentence
 
-_PLAIN, _ENGLISH, _ELIDING, _FRENCH = range(4)
-_STYLES = {PLAIN: _PLAIN, ENGLISH: _ENGLISH, ELIDING: _ELIDING, FRENCH: _FRENCH}
 
 _JOINS_ALL = byte_set("-'_")
 _JOINS_DIGITS = byte_set(".,:/")
 _REPEATS = byte_set(".-*=_~#+!?'`")
-_PERIOD, _COLON, _SLASH, _AT, _AND = (ord(character) for character in ".:/@&")
 
 
 class Tokens(NamedTuple):
@@ -264,10 +257,13 @@ class Tokens(NamedTuple):
         return cls(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8))
 
 
-def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str) -> Tokens:
+def tokenize(
+    data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str, space: Tokens | None = None
+) -> Tokens:
     """Split UTF-8 text into tokens; bytes that are not UTF-8 count as symbols.
 
     `sentence_ends` are ascending byte offsets, which no token crosses; text after the last is one more sentence.
+    `space` are arrays to be filled, each at least as long as the data.
 
     >>> text = b"The lion's share, e.g. 1,000."
     >>> tokens = tokenize(text, np.array([len(text)]), "en")
@@ -275,7 +271,14 @@ def tokenize(data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], 
     ['The', 'lion', "'s", 'share', ',', 'e.g.', '1,000', '.']
     """
     array = np.frombuffer(data, dtype=np.uint8) if isinstance(data, bytes) else data
-    return tokenize_into(array, sentence_ends, lang, Tokens.empty(len(array)))
+    space = Tokens.empty(len(array)) if space is None else space
+    if min(len(own) for own in space) < len(array):  # a token has at least a byte
+        raise ValueError(f"the output arrays must hold {len(array)} tokens, one per byte of text")
+    ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
+    count = _tokenize(
+        read_only(array), ends, character_classes(), abbreviations(lang), language(lang).style, *space
+    )
+    return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
 
 def split_word(word: str, lang: str) -> list[str]:
@@ -287,18 +290,6 @@ def split_word(word: str, lang: str) -> list[str]:
     data = word.encode()
     spans = tokenize(data, np.array([len(data)]), lang)
     return [data[a:b].decode() for a, b in zip(spans.starts, spans.stops, strict=True)]
-
-
-def tokenize_into(
-    data: NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str, space: Tokens
-) -> Tokens:
-    """Like `tokenize`, into arrays of the caller's, each at least as long as ``data``: a token has at least a byte."""
-    if min(len(array) for array in space) < len(data):
-        raise ValueError(f"the output arrays must hold {len(data)} tokens, one per byte of text")
-    style = _STYLES[language(lang).style]
-    ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
-    count = _tokenize(read_only(data), ends, character_classes(), abbreviations(lang), style, *space)
-    return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
 
 @kernel
@@ -325,12 +316,12 @@ def _tokenize(data, sentence_ends, classes, abbreviations, style, starts, stops,
                 i = _symbol(data, start, start + width, stop, classes, style)
             # At most two clitics: I'd've.
             last = i
-            if style == _FRENCH:
+            if style == FRENCH:
                 last = pronoun_start(data, start, i)
-            elif divisible and style == _ENGLISH:
+            elif divisible and style == ENGLISH:
                 last = clitic_start(data, start, i)
             first = last
-            if last < i and style == _ENGLISH:
+            if last < i and style == ENGLISH:
                 first = clitic_start(data, start, last)
             for end in (first, last, i):
                 if end > start:
@@ -381,8 +372,8 @@ def _word(data, start, stop, classes, abbreviations, style):  # type: ignore[no-
             initials = False
             if apostrophe(data, i, stop) > 0:
                 divisible = True
-                if style >= _ELIDING and only_letters and periods == 0:
-                    if style == _ELIDING:
+                if style >= ELIDING and only_letters and periods == 0:
+                    if style == ELIDING:
                         return i + width, False
                     onwards = undivided_stop(data, start, i, width, stop)
                     if onwards < 0:
@@ -447,7 +438,7 @@ def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[
 @kernel
 def _symbol(data, start, i, stop, classes, style):  # type: ignore[no-untyped-def]
     """Return where the symbol from start to i ends: a run of it, its marks, or the clitic that it opens."""
-    if style == _ENGLISH and apostrophe(data, start, stop) > 0:
+    if style == ENGLISH and apostrophe(data, start, stop) > 0:
         end = i
         while end < stop and end - i < 3 and read(data, end, stop, classes)[0] >= MARK:
             end += 1
