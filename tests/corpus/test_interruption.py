@@ -152,9 +152,7 @@ def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
     assert said[0].startswith(f"{out} is finished: nothing is left to resume")
     with pytest.raises(StoreError, match=r"was finished with other --level, --bad-lines;"):
         index_corpus(sources, out, {"level": "form", "bad_lines": "skip"}, resume=True, **BUILD)
-    with pytest.raises(
-        StoreError, match=r"was finished with other sources"
-    ):
+    with pytest.raises(StoreError, match=r"was finished with other sources"):
         index_corpus(sources[1:], out, resume=True, **BUILD)
     assert files_of(out) == before
 

@@ -184,9 +184,7 @@ TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
 
 def test_a_tag_column_is_not_taken_for_lemmas(tmp_path, write):
     assert guess_columns(TAGGED.encode()) == "word,tag"
-    with pytest.raises(
-        InputError, match=r"has no lemmas \(columns word,tag\); add --level form"
-    ):
+    with pytest.raises(InputError, match=r"has no lemmas \(columns word,tag\); add --level form"):
         build(write("a.vert", TAGGED), tmp_path / "s")
     corpus = build(write("a.vert", TAGGED), tmp_path / "s", level="form")
     assert flat(corpus) == ["The/the lion/lion sleeps/sleeps to/to live/live ./."]

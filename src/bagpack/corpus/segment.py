@@ -199,8 +199,8 @@ class AttributeColumns:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         names = [f"attributes.{name}" for name in ("bounds", "document", "value")]
-        own = dict(zip(names, (self.bounds, self.documents, self.numbers), strict=True))
-        return {**self.values.files("attributes"), **own}
+        arrays: list[NDArray[Any]] = [self.bounds, self.documents, self.numbers]
+        return {**self.values.files("attributes"), **dict(zip(names, arrays, strict=True))}
 
     def column(self, name: str) -> tuple[NDArray[np.uint32], list[str]]:
         """For each document the place of its value in the list, whose first item, an empty string, means none."""
