@@ -149,12 +149,12 @@ def test_two_writers_of_one_path(tmp_path):
 
 
 def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypatch):
-    def lock_of_another(handle):
+    def lock_of_another(number, *, blocking):
         (tmp_path / "a" / LOCK).unlink()
         (tmp_path / "a" / LOCK).touch()
         return True
 
-    monkeypatch.setattr("bagpack.artefacts.lock", lock_of_another)
+    monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
     with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
         pass
 
@@ -208,7 +208,7 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
 
 def test_json_that_is_nested_deeply(tmp_path):
     (tmp_path / "manifest.json").write_text('{"kind": ' + "[" * 100_000 + "]" * 100_000 + "}")
-    with pytest.raises(StoreError, match="nested too deeply; it is damaged"):
+    with pytest.raises(StoreError, match="it is damaged"):
         open_artefact(tmp_path, TEST)
 
 
