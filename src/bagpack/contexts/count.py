@@ -36,7 +36,7 @@ from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus, open_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
-from bagpack.parallel import Arrays, Left, Work, counter, gather, worker_count
+from bagpack.parallel import Arrays, Shared, Work, counter, gather, worker_count
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -189,7 +189,7 @@ def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
     return lambda number: done(parts[number].stop - parts[number].start)
 
 
-def join_rows(left: Sequence[Left], order: I64, width: int) -> Csr:
+def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
     """All rows, the i-th of the tasks' at place order[i]; one task's are held in addition to the result."""
     lengths = np.concatenate([task.facts[0] for task in left])
     own = np.empty_like(lengths)
