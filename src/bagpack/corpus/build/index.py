@@ -163,7 +163,7 @@ def index_corpus(
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
                 begin(plan)
                 left = [part for part in plan.parts if part.key not in kept]
-                running = run_workers(store, plan, left, workers, progress, notice)
+                running = run_workers(store, plan, left, workers, progress)
                 read = {part.key: read_json(store / SEGMENTS / f"{part.key}.json") for part in left}
                 read_tokens = sum(own["tokens"] for own in read.values())
                 reports = [kept.get(part.key) or read[part.key] for part in plan.parts]

@@ -24,7 +24,6 @@ from bagpack.corpus.readers.base import Batch, DocumentStart, Slice
 from bagpack.corpus.readers.look import BUILT_IN, reader_for
 from bagpack.errors import BagpackError, InputError, StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
-from bagpack.kernels import COMPILING, on_compile
 from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run, run_until
 
 SEGMENT_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
@@ -35,7 +34,6 @@ WORKER = WORKER_BASE + WORKER_TOKEN * SEGMENT_TOKENS  # bytes, at most
 MOST_THREADS = 4  # more of them would often wait for the interpreter's lock
 POLL = 0.2  # seconds between two looks at the progress of the workers
 PROGRESS = "progress"  # directory of one file per part: tokens and bytes so far
-COMPILES = "compiles"  # an empty file there: a worker is compiling kernels
 
 Progress = Callable[[int, int], None]  # (tokens so far, estimated bytes so far)
 
@@ -49,7 +47,6 @@ def workers_within(memory: int, jobs: int | None) -> int | None:
 
 def run_workers(
     store: Path, plan: Plan, parts: Sequence[Part], jobs: int | None, progress: Progress | None,
-    notice: Callable[[str], None],
 ) -> int:  # fmt: skip
     """Build some parts of a plan; returns the number of worker processes that are running on this machine."""
     workers = max(1, min(jobs, len(parts))) if jobs is not None and jobs > 0 else jobs
@@ -63,7 +60,6 @@ def run_workers(
     with disk_errors(store):
         (store / SEGMENTS).mkdir(exist_ok=True)
         (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
-        (store / WORK / PROGRESS / COMPILES).unlink(missing_ok=True)
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
     tasks = (
@@ -72,7 +68,7 @@ def run_workers(
     )
     weight = {part.number: part.weight for part in parts}
     before = plan.weight - sum(weight.values())
-    with _watched(store / WORK / PROGRESS, weight, before, progress, notice):
+    with _watched(store / WORK / PROGRESS, weight, before, progress):
         if stop is not None and workers is not None:
             run_until(stop, tasks, workers)
         else:
@@ -92,11 +88,7 @@ def _for_workers(part: Part) -> Part:
 
 @contextmanager
 def _watched(
-    directory: Path,
-    weight: Mapping[int, int],
-    before: int,
-    progress: Progress | None,
-    notice: Callable[[str], None],
+    directory: Path, weight: Mapping[int, int], before: int, progress: Progress | None
 ) -> Iterator[None]:
     """Look at the files in which workers report their progress, and pass it on."""
     if progress is None:
@@ -105,11 +97,7 @@ def _watched(
     stop = threading.Event()
 
     def watch() -> None:
-        compiling = False
         while not stop.wait(POLL):
-            if not compiling and (directory / COMPILES).exists():
-                compiling = True
-                notice(COMPILING)
             tokens, size = 0, before
             for file in directory.glob("[0-9]*"):
                 with suppress(OSError, ValueError, KeyError):  # KeyError: left by the run that is resumed
@@ -134,13 +122,6 @@ def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.
     process, the worker ends when `stop` is set.
     """
     place = Path(store)
-    if parent != os.getpid():
-
-        def compiling() -> None:
-            with suppress(OSError):  # no file system is shared, or the build is over
-                (place / WORK / PROGRESS / COMPILES).touch()
-
-        on_compile(compiling)
     for path in (str(place / SEGMENTS), *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
     worker = Worker(place, part, plan, parent, stop)
