@@ -5,28 +5,26 @@ from hypothesis import strategies as st
 from bagpack import wording
 from bagpack.evaluate.result import Score
 from bagpack.report.charts import make_axis, make_whisker
-from bagpack.wording import describe_feature, feature_words
+from bagpack.wording import describe_feature
 
 
 @pytest.mark.parametrize(
     ("name", "words", "pattern"),
     [
-        ("v12:-betw:such as", "*such as* between, w2 first", "w2 … such as … w1"),
-        ("v12:+betw:only", "*only* between, w1 first", "w1 … only … w2"),
-        ("v12:+pre:the", "*the* before, w1 first", "the … w1 … w2"),
-        ("v12:-pre:the", "*the* before, w2 first", "the … w2 … w1"),
-        ("v12:-post:that", "*that* after, w2 first", "w2 … w1 … that"),
-        ("v1:pre:the", "*the* before w1", "the … w1"),
-        ("v2:post:is a", "*is a* after w2", "w2 … is a"),
-        ("v1:pre::", "*:* before w1", ": … w1"),
-        ("v12:+betw:a:b", "*a:b* between, w1 first", "w1 … a:b … w2"),
+        ("v12:-betw:such as", "such as between, w2 first", "w2 … such as … w1"),
+        ("v12:+betw:only", "only between, w1 first", "w1 … only … w2"),
+        ("v12:+pre:the", "the before, w1 first", "the … w1 … w2"),
+        ("v12:-pre:the", "the before, w2 first", "the … w2 … w1"),
+        ("v12:-post:that", "that after, w2 first", "w2 … w1 … that"),
+        ("v1:pre:the", "the before w1", "the … w1"),
+        ("v2:post:is a", "is a after w2", "w2 … is a"),
+        ("v1:pre::", ": before w1", ": … w1"),
+        ("v12:+betw:a:b", "a:b between, w1 first", "w1 … a:b … w2"),
     ],
 )
 def test_features_in_words(name, words, pattern):
     assert describe_feature(name) == words
-    taken = feature_words(name)
-    assert taken is not None
-    assert taken.pattern == pattern
+    assert wording.say_feature(name).pattern == pattern
 
 
 @pytest.mark.parametrize(
@@ -37,7 +35,7 @@ def test_other_names_come_back_as_they_are(name):
 
 
 def test_features_with_the_words_of_a_pair():
-    assert describe_feature("v12:-betw:such as", "lion", "cat") == "*such as* between, cat first"
+    assert describe_feature("v12:-betw:such as", "lion", "cat") == "such as between, cat first"
 
 
 def test_the_pattern_comes_first():

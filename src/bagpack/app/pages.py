@@ -250,7 +250,7 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, describe_feature(feature, w1, w2, mark=""), said.pattern, said.place, found.count,
+        w1, w2, feature, describe_feature(feature, w1, w2), said.pattern, said.place, found.count,
         say_evidence(feature, found.count, w1, w2), found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
@@ -422,7 +422,7 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
 
 def _weighted(name: str, weight: float) -> WeightedFeature:
     said = say_feature(name)
-    return WeightedFeature(name, describe_feature(name, mark=""), said.pattern, said.place, weight)
+    return WeightedFeature(name, describe_feature(name), said.pattern, said.place, weight)
 
 
 def warm_up(library: Library) -> None:
