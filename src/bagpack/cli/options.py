@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,39 +15,47 @@ import typer
 from bagpack.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from bagpack.cli.progress import Work
     from bagpack.contexts.targets import ContextSource
-    from bagpack.corpus.corpus import Corpus
-    from bagpack.corpus.subcorpus import Subcorpus
     from bagpack.evaluate import CountOptions
+    from bagpack.parallel import Progress
 
 HINTS = 6  # words offered for an unknown one
+
+
+def value(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value; its name is that of the parameter unless names are given."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str, *names: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(name, *names, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument."""
+    return typer.Argument(metavar=metavar, help=help, **more)
 
 
 # Checks ------------------------------------------------------------------------------------------------------------
 
 
-def _store(path: str) -> str:
-    if os.path.isfile(path):
-        raise UsageError(
-            f"{path} is a file, but STORE must be a store (bagpack index makes one), snippets or a matrix; give the "
-            f"store first, then the data"
-        )
-    return path
+def _no(kind: str, is_it: Callable[[str], bool], fix: str) -> Callable[[str | None], str | None]:
+    def check(path: str | None) -> str | None:
+        if path is not None and is_it(path):
+            raise UsageError(f"{path} is a {kind}, but {fix}")
+        return path
+
+    return check
 
 
-def _model(path: str | None) -> str | None:
-    if path is not None and os.path.isfile(path):
-        raise UsageError(
-            f"{path} is a file, but a model is a directory (bagpack train makes one); name another path"
-        )
-    return path
-
-
-def _data(path: str | None) -> str | None:
-    if path is not None and os.path.isdir(path):
-        raise UsageError(f"{path} is a directory, and a file with data is needed; name another path")
-    return path
+_store = _no(
+    "file",
+    os.path.isfile,
+    "STORE must be a store (bagpack index), snippets or a matrix: first the store, then the data",
+)
+_model = _no("file", os.path.isfile, "a model is a directory (bagpack train makes one); name another path")
+_data = _no("directory", os.path.isdir, "a file with data is needed; name another path")
 
 
 def _page(path: Path | None) -> Path | None:
@@ -59,8 +68,8 @@ def _page(path: Path | None) -> Path | None:
 
 
 def _split(text: str) -> str:
-    if text not in ("random", "lexical") and not (text.startswith("group:") and text != "group:"):
-        known = ("random", "lexical", "group:COLUMN")
+    known = ("random", "lexical", "group:COLUMN")
+    if not re.fullmatch("random|lexical|group:.+", text):
         raise UsageError(
             f"--split {text} is unknown; {did_you_mean(text, known)}choose one of {', '.join(known)}"
         )
@@ -73,37 +82,19 @@ def _word(word: str | None) -> str | None:
     return word
 
 
-def value(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """An option with a value; its name is that of the parameter unless names are given."""
-    return typer.Option(*names, metavar=metavar, help=help, **more)
-
-
-def flag(name: str, help: str) -> Any:
-    """An option without a value."""
-    return typer.Option(name, help=help)
-
-
-def option(*names: str, help: str, **more: Any) -> Any:
-    """An option."""
-    return typer.Option(*names, help=help, **more)
-
-
-def argument(metavar: str, help: str, **more: Any) -> Any:
-    """An argument."""
-    return typer.Argument(metavar=metavar, help=help, **more)
-
-
 # Arguments ---------------------------------------------------------------------------------------------------------
 
-_STORES = "A store (bagpack index) or snippets (bagpack fetch)."
-_TABLES = "A table with w1, w2 and label or score, or questions; - for stdin."
 Sources = Annotated[list[str], argument("SOURCE", "Files, directories, globs, or - for standard input.")]
-Store = Annotated[str, argument("STORE", _STORES, callback=_store)]
+Store = Annotated[str, argument("STORE", "A store (index) or snippets (fetch).", callback=_store)]
 StoreOrMatrix = Annotated[
     str, argument("STORE", "A store, snippets, or a matrix (bagpack vectors).", callback=_store)
 ]
-Data = Annotated[str, argument("DATA", _TABLES, callback=_data)]
+Data = Annotated[
+    str,
+    argument("DATA", "A table with w1, w2 and label or score, or questions; - for stdin.", callback=_data),
+]
 Pairs = Annotated[str, argument("PAIRS", "A table with columns w1 and w2; - for stdin.", callback=_data)]
+Examples = "A table with w1, w2 and, optionally, label; - for stdin."
 Model = Annotated[str, argument("MODEL", "A model (bagpack train).", callback=_model)]
 FirstWord = Annotated[str, argument("W1", "The first word; quote several: 'ice cream'.", callback=_word)]
 SecondWord = Annotated[str, argument("W2", "The second word.", callback=_word)]
@@ -140,6 +131,9 @@ AnyStore = Annotated[bool, flag("--any-store", "Allow a store other than the one
 Label = Annotated[str | None, value("LABEL", "The relation to find, if there are several.")]
 FixedFirst = Annotated[str | None, value("WORD", "Only pairs with this first word.", callback=_word)]
 FixedSecond = Annotated[str | None, value("WORD", "Only pairs with this second word.", callback=_word)]
+Pos = Annotated[
+    str | None, value("CLASSES", "noun, name, verb, adjective, other or any; default: as the examples.")
+]
 Among = Annotated[str | None, value("FILE", "Only pairs of these terms, one per line.", callback=_data)]
 Host = Annotated[str, value("HOST", "The address to listen on.")]
 Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
@@ -175,13 +169,13 @@ def is_silent(json: bool) -> bool:
     return json or _run.quiet
 
 
-def jobs(default: int = -1) -> int:
+def jobs() -> int:
     """Number of workers, as joblib takes it."""
-    return default if _run.jobs is None else _run.jobs
+    return -1 if _run.jobs is None else _run.jobs
 
 
 @contextmanager
-def at_work(json: bool = False) -> Iterator[Work]:
+def at_work(json: bool = False) -> Iterator[Progress]:
     """Within, the chosen workers do the work, and progress is shown."""
     from bagpack.cli.progress import Work, progress_bar
     from bagpack.parallel import settings
@@ -196,6 +190,15 @@ def at_work(json: bool = False) -> Iterator[Work]:
         yield progress
 
 
+@contextmanager
+def keeping(message: str) -> Iterator[None]:
+    """Within, Ctrl-C is reported with what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(message) from None
+
+
 # What commands do with options -------------------------------------------------------------------------------------
 
 
@@ -208,13 +211,6 @@ def parse_columns(text: str) -> dict[str, str] | None:
             raise UsageError(f"--columns {text} is not understood; write it like w1=noun,w2=verb")
         columns[name.strip()] = column.strip()
     return columns or None
-
-
-def conditions_of(condition: str) -> tuple[str, ...]:
-    """`all`, or one condition."""
-    from bagpack.names import CONDITIONS
-
-    return tuple(CONDITIONS) if condition == "all" else (condition,)
 
 
 def count_settings(windows: str, limit: str) -> Any:
@@ -234,10 +230,8 @@ def counting(b: int | None, basis: str | None, limit: str, windows: str) -> Coun
 
 def selected(store: str, where: str | None) -> str:
     """The path of the store, or the name of a subcorpus, which opens in the same way."""
-    return store if where is None else _select(store, where).name
-
-
-def _select(store: str, condition: str) -> Subcorpus:
+    if where is None:
+        return store
     from bagpack.corpus.corpus import divide_name
     from bagpack.corpus.subcorpus import open_corpus, select_documents
     from bagpack.info import kind_of
@@ -247,7 +241,7 @@ def _select(store: str, condition: str) -> Subcorpus:
         raise UsageError(
             f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
         )
-    return select_documents(open_corpus(store), condition)
+    return select_documents(open_corpus(store), where).name
 
 
 def check_out(out: Path | None, what: str, overwrite: bool, *read: str | Path | None) -> None:
@@ -268,30 +262,23 @@ def write_out(out: Path | None, rows: Iterable[Sequence[Any]]) -> None:
         write_table(out, rows)
 
 
-def hint_words(source: ContextSource, unknown: Iterable[str]) -> None:
-    """On standard error, for each unknown word, some of the corpus with a similar spelling."""
-    from bagpack.console import print_message
+def hint_words(source: ContextSource, unknown: Sequence[str]) -> None:
+    """On standard error, for each unknown word: its other parts of speech, or words with a similar spelling."""
     from bagpack.corpus.corpus import Corpus
-    from bagpack.corpus.text.tags import split_tag
-    from bagpack.corpus.words import nearby
 
-    if isinstance(source, Corpus):
-        for word in unknown:
-            if parts := _other_parts(source, word):
-                print_message(f"{split_tag(word)[0]} occurs as {parts}", "dim")
-                continue
-            if found := nearby(source, word, HINTS):
-                listed = ", ".join(item.word for item in found)
-                print_message(f"similar spellings of {word}: {listed}", "dim")
-
-
-def _other_parts(corpus: Corpus, word: str) -> str:
-    """The parts of speech under which a word occurs, if it has another one behind it; empty if it does not occur."""
+    if not unknown or not isinstance(source, Corpus):
+        return
+    from bagpack.console import print_message
     from bagpack.contexts.targets import resolve_targets
     from bagpack.corpus.text.tags import UNIVERSAL, split_tag
+    from bagpack.corpus.words import nearby
     from bagpack.explain.collocates import occurrences
 
-    stem, tag = split_tag(word)
-    named = [f"{stem}/{name}" for name in UNIVERSAL]
-    targets = [target for target in resolve_targets(corpus, named) if target] if tag and corpus.tags else []
-    return ", ".join(f"{one} ({occurrences(corpus, one):,})" for one in targets)
+    for word in unknown:
+        stem, tag = split_tag(word)
+        named = [f"{stem}/{name}" for name in UNIVERSAL] if tag and source.tags else []
+        if found := [one for one in resolve_targets(source, named) if one]:
+            listed = ", ".join(f"{one} ({occurrences(source, one):,})" for one in found)
+            print_message(f"{stem} occurs as {listed}", "dim")
+        elif similar := nearby(source, word, HINTS):
+            print_message(f"similar spellings of {word}: {', '.join(item.word for item in similar)}", "dim")
