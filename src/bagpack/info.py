@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import KINDS, MANIFEST, open_artefact
+from bagpack.artefacts import KINDS, MANIFEST, Artefact, open_artefact
 from bagpack.errors import StoreError
-from bagpack.files import read_json
+from bagpack.files import digest, read_json
 
 BASIS = "basis"
-FIRST_TERMS = 10
+KINDS_AT = {
+    "snippets": ("bagpack.engines.snippets", "SNIPPETS"),
+    "pair-matrix": ("bagpack.vectors.storage", "MATRIX"),
+    "bagpack-model": ("bagpack.learn.model_io", "MODEL"),
+    "engine": ("bagpack.engines.tantivy", "INDEX"),
+    "word-vectors": ("bagpack.vectors.words", "KIND"),
+}
+VERIFIED = {  # also for wrong content with right checksums
+    "pair-matrix": ("bagpack.vectors.storage", "verify_matrix"),
+    "bagpack-model": ("bagpack.learn.model_io", "verify_model"),
+}
+HIDDEN = ("checksums", "data", "seal", "manifest", "calibration")
 HEAD = 1 << 12  # characters that are read to recognise a basis
 
 
@@ -43,88 +56,53 @@ def _is_basis(path: Path) -> bool:
 
 def describe(path: Path) -> dict[str, Any]:
     """Facts about an artefact."""
-    return _look(path, verify=False)[0]
-
-
-def damages(path: Path) -> list[str]:
-    """Sentences about an artefact's damaged files; none if it is whole."""
-    return _look(path, verify=True)[1]
-
-
-def _look(path: Path, verify: bool) -> tuple[dict[str, Any], list[str]]:
-    """Each kind describes itself, or checks its files."""
     kind = kind_of(path)
     if kind == BASIS:
         from bagpack.basis import Basis
 
-        if verify:
-            return {}, [f"{path} {problem}" for problem in Basis.problems(path)]
-        return _describe_basis(path), []
-    if kind == "bagpack-model":
-        from bagpack.learn.model_io import verify_model
+        basis = Basis.open(path)
+        sizes = {"terms": len(basis), "unigrams": len(basis.unigrams), "bigrams": len(basis.bigrams)}
+        return {"kind": BASIS, "path": str(path), **sizes, "basis_hash": basis.hash}
+    if kind == "corpus":
+        from bagpack.corpus.corpus import Corpus
+        from bagpack.vectors.words import stored_vectors
 
-        return ({}, list(verify_model(path))) if verify else (_describe_model(path), [])
-    if kind == "pair-matrix":
-        from bagpack.vectors.storage import describe_matrix, verify_matrix
-
-        return ({}, list(verify_matrix(path))) if verify else (describe_matrix(path), [])
-    if kind == "engine":
-        from bagpack.engines.tantivy import INDEX
-
-        index = open_artefact(path, INDEX)
-        facts = {name: value for name, value in index.manifest.items() if name not in ("checksums", "data")}
-        return {**facts, "path": str(path)}, index.damages() if verify else []
-    if kind == "snippets":
-        from bagpack.engines.snippets import SnippetCorpus
-
-        snippets = SnippetCorpus.open(path)
-        return snippets.info(), snippets.verify() if verify else []
-    from bagpack.corpus.corpus import Corpus
-    from bagpack.corpus.format import read_manifest
-    from bagpack.vectors.words import stored_vectors
-
-    vectors = stored_vectors(path)
-    if verify:
-        return {}, [*Corpus(path, read_manifest(path)).verify(), *(vectors.damages() if vectors else ())]
-    facts = Corpus.open(path).info()
-    if vectors is not None:
-        made = {name: vectors.manifest[name] for name in ("words", "dimensions")}
-        facts["word_vectors"] = {**made, "bytes": vectors.size}
-    return facts, []
-
-
-def _describe_basis(path: Path) -> dict[str, Any]:
-    from bagpack.basis import Basis
-
-    basis = Basis.open(path)
-    bigrams = map(" ".join, basis.bigrams[:FIRST_TERMS])
+        vectors = stored_vectors(path)
+        made = {name: vectors.manifest[name] for name in ("words", "dimensions")} if vectors else {}
+        return {**Corpus.open(path).info(), **({"word_vectors": made} if vectors else {})}
+    artefact = _open(path, kind)
+    facts = {**artefact.manifest, **artefact.manifest.get("manifest", {})}  # a model's has scores and data
+    shown = {name: value for name, value in facts.items() if name not in HIDDEN}
+    content = digest(json.dumps(artefact.manifest["checksums"], sort_keys=True).encode())
     return {
-        "kind": BASIS,
+        **shown,
+        "kind": kind.removeprefix("bagpack-"),
         "path": str(path),
-        "terms": len(basis),
-        "unigrams": len(basis.unigrams),
-        "bigrams": len(basis.bigrams),
-        "most_frequent_unigrams": dict(zip(basis.unigrams[:FIRST_TERMS], basis.unigram_counts, strict=False)),
-        "most_frequent_bigrams": dict(zip(bigrams, basis.bigram_counts, strict=False)),
-        "basis_hash": basis.hash,
+        "bytes": artefact.size,
+        "content_hash": content,
     }
 
 
-def _describe_model(path: Path) -> dict[str, Any]:
-    from bagpack.learn import load_model
+def damages(path: Path) -> list[str]:
+    """Sentences about an artefact's damaged files; none if it is whole."""
+    kind = kind_of(path)
+    if kind == BASIS:
+        from bagpack.basis import Basis
 
-    model = load_model(path)
-    return {
-        "kind": "model",
-        "path": str(path),
-        "predicts": model.kind,
-        "labels": [str(label) for label in model.classes],
-        "condition": model.condition,
-        "preset": model.preset.name,
-        "features": len(model.feature_names()),
-        "training_pairs": 0 if model.trained is None else len(model.trained),
-        "source": {"path": model.source_path, "content_hash": model.source_hash},
-        "counting": model.counting.to_dict() if model.counting else None,
-        "answers": "always" if model.threshold is None else model.threshold.sentence(),
-        **model.manifest,
-    }
+        return [f"{path} {problem}" for problem in Basis.problems(path)]
+    if kind == "corpus":
+        from bagpack.corpus.corpus import Corpus
+        from bagpack.corpus.format import read_manifest
+        from bagpack.vectors.words import stored_vectors
+
+        vectors = stored_vectors(path)
+        return [*Corpus(path, read_manifest(path)).verify(), *(vectors.damages() if vectors else ())]
+    if kind in VERIFIED:
+        module, function = VERIFIED[kind]
+        return list(getattr(import_module(module), function)(path))
+    return _open(path, kind).damages()
+
+
+def _open(path: Path, kind: str) -> Artefact:
+    module, name = KINDS_AT[kind]
+    return open_artefact(path, getattr(import_module(module), name))

@@ -127,7 +127,6 @@ def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
     basis.write_text(cli("basis", store, "-b", 12).out)
     facts = json.loads(cli("info", basis, "--json").out)
     assert (facts["kind"], facts["terms"], facts["unigrams"], facts["bigrams"]) == ("basis", 24, 12, 12)
-    assert len(facts["most_frequent_unigrams"]) == len(facts["most_frequent_bigrams"]) == 10
     _, term, count = basis.read_text().splitlines()[1].split("\t")
     assert facts["most_frequent_unigrams"][term] == int(count)
     assert "unigrams" in cli("info", basis).out

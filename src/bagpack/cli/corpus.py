@@ -220,7 +220,11 @@ def info(
         console.print_json({"path": str(artefact), "whole": not problems, "problems": problems})
     else:
         cure = "restore the damaged files from a copy, or make it again"
-        for line in [*problems, cure] if problems else [f"{artefact} is intact"]:
+        for line in (
+            [*(f"bagpack: {problem}" for problem in problems), cure]
+            if problems
+            else [f"{artefact} is intact"]
+        ):
             console.print_message(line)
     if problems:
         raise typer.Exit(1)
