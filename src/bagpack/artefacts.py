@@ -8,12 +8,9 @@ the next writer, so that whoever has read a manifest can open its files; nothing
 A store has segments of its own (`bagpack.corpus.build.index`). All other kinds have one directory of data:
 
     with new_artefact(path, MATRIX, overwrite=True) as draft:
-        write_array(draft.directory / "rows", rows, "<i8")      # any files, in subdirectories if need be
-        draft.manifest = {"pairs": 7, ...}                      # kind, version, checksums and a seal are added
-
-    matrix = open_artefact(path, MATRIX)                        # a manifest whose seal is right, or a StoreError
-    rows = map_array(matrix.file("rows"), "<i8")                # refuses names and links that lead out
-    problems = matrix.damages()                                 # what `bagpack info --verify` prints
+        write_array(draft.directory / "rows", rows, "<i8")
+        draft.manifest = {"pairs": 7, ...}  # kind, version, checksums and a seal are added
+    rows = map_array(open_artefact(path, MATRIX).file("rows"), "<i8")
 """
 
 from __future__ import annotations
@@ -41,15 +38,10 @@ FILES = "files"  # in a directory of data: the names of all its files, so that n
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of artefact."""
-
     name: str  # `kind` in the manifest
     noun: str  # in messages
     version: int  # of the format
     make: str  # the command that makes one, in messages
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -61,15 +53,13 @@ class Artefact:
     data: Path
 
     def file(self, name: str) -> Path:
-        """The path of one of the files."""
         return member(self.data, name)
 
     def damages(self, names: Iterable[str] | None = None) -> list[str]:
         """Sentences about damaged files: all of them, or those of these names."""
         checksums = self.manifest["checksums"]
-        return damaged_files(
-            self.data, checksums if names is None else {n: checksums.get(n, "") for n in names}
-        )
+        wanted = checksums if names is None else names
+        return damaged_files(self.data, {name: checksums.get(name, "") for name in wanted})
 
     @property
     def size(self) -> int:
@@ -109,11 +99,10 @@ def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
 
 def read_document(path: Path) -> dict[str, Any]:
     """The manifest at a path as it is; an empty one if there is none, or a damaged one."""
-    try:
+    with suppress(StoreError):
         document = read_json(path / MANIFEST)
-    except StoreError:
-        return {}
-    return document if isinstance(document, dict) else {}
+        return document if isinstance(document, dict) else {}
+    return {}
 
 
 def is_artefact(path: Path) -> bool:
@@ -130,12 +119,8 @@ def is_kind(path: Path, kind: Kind) -> bool:
 def _is_begun(path: Path) -> bool:
     """Whether a directory holds only what a writer that was killed before its first commit leaves."""
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    return LOCK in names and all(
-        name in (LOCK, DRAFT, f"{MANIFEST}.new") or DATA_NAME.fullmatch(name) for name in names
-    )
-
-
-# Writing ----------------------------------------------------------------------------------------------------------
+    others = names - {LOCK, DRAFT, f"{MANIFEST}.new"}
+    return LOCK in names and all(DATA_NAME.fullmatch(name) for name in others)
 
 
 @dataclass
@@ -148,10 +133,7 @@ class Draft:
 
 @contextmanager
 def new_artefact(path: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Draft]:
-    """Yield a draft; when the block ends without an error, it becomes the artefact at `path`.
-
-    If `path` is a symbolic link, the artefact is written where it leads.
-    """
+    """Yield a draft; when the block ends without an error, it becomes the artefact at `path`, or where a link leads."""
     check_place(path, kind, overwrite=overwrite)
     path = Path(os.path.realpath(path))
     with disk_errors(path), locked(path):
@@ -168,9 +150,8 @@ def new_artefact(path: Path, kind: Kind, *, overwrite: bool = False) -> Iterator
 
 
 def _commit(path: Path, kind: Kind, draft: Draft) -> None:
-    names = sorted(
-        file.relative_to(draft.directory).as_posix() for file in draft.directory.rglob("*") if file.is_file()
-    )
+    files = [file for file in draft.directory.rglob("*") if file.is_file()]
+    names = sorted(file.relative_to(draft.directory).as_posix() for file in files)
     write_bytes(draft.directory / FILES, "".join(f"{name}\n" for name in names).encode())
     checksums = {name: digest_file(draft.directory / name) for name in [*names, FILES]}
     data = f"data-{digest(json.dumps(checksums).encode())[:16]}"
@@ -188,26 +169,23 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 def check_place(path: Path, kind: Kind, *, overwrite: bool, option: str = "--out") -> None:
     """Refuse a path where an artefact cannot be written, or whose content is not to be replaced."""
-    if path.is_symlink() and not path.exists():
-        raise StoreError(f"{path} is a link that leads nowhere; remove it, or choose another {option}")
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK):
-            raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another {option}")
+        if os.access(path.parent, os.W_OK):
+            return
+        problem = f"cannot be written: {path.parent} is read-only"
+    elif path.is_dir() and (not any(path.iterdir()) or _is_begun(path)):
         return
-    if path.is_dir() and (not any(path.iterdir()) or _is_begun(path)):
-        return
-    if not is_kind(path, kind):
-        raise StoreError(
-            f"{path} exists and is not a BagPack {kind.noun}, so it is not replaced; choose another {option}"
-        )
-    if not overwrite:
+    elif not is_kind(path, kind):
+        problem = f"exists and is not a BagPack {kind.noun}, so it is not replaced"
+    elif not overwrite:
         raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
-    if read_document(path).get("format_version") != kind.version:
-        raise StoreError(
-            f"{path} was written by another version of BagPack; remove it, or choose another {option}"
-        )
+    elif read_document(path).get("format_version") != kind.version:
+        problem = "was written by another version of BagPack, so it is not replaced"
+    else:
+        return
+    raise StoreError(f"{path} {problem}; choose another {option}")
 
 
 @contextmanager
@@ -248,12 +226,8 @@ def remove_files(directory: Path, names: Iterable[str]) -> None:
 
 
 def remove_if_empty(directory: Path) -> None:
-    """Remove a directory, unless something is in it."""
     with suppress(OSError):
         directory.rmdir()
-
-
-# Checksums --------------------------------------------------------------------------------------------------------
 
 
 def seal_of(document: Mapping[str, Any]) -> str:

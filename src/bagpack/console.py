@@ -46,8 +46,6 @@ def _clean_console() -> type[Console]:
     from rich.segment import Segment
 
     class CleanConsole(Console):
-        """A console whose text cannot control the terminal; its own styles can."""
-
         def render(self, renderable: RenderableType, options: Any = None) -> Iterable[Segment]:
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(clean(part.text), part.style)
@@ -111,7 +109,6 @@ def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left
 
 
 def show_size(count: float) -> str:
-    """Bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.3g} {unit}"
@@ -120,7 +117,6 @@ def show_size(count: float) -> str:
 
 
 def show_time(seconds: float) -> str:
-    """Seconds for people."""
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 

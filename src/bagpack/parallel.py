@@ -63,9 +63,8 @@ _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> Iterator[None]:
     """Within, `n_jobs` workers share the work, and `progress` is called with what they did; None changes nothing.
 
-    Tasks run with one worker and without progress, in a process or a thread of their own, so that parallel work
-    inside of parallel work starts no further workers. Use it around calls, never around a `yield`: the consumer of
-    that generator would get the settings.
+    Tasks run with one worker and without progress, so that parallel work inside of parallel work starts no further
+    workers. Use it around calls, never around a `yield`: the consumer of that generator would get the settings.
     """
     worker_count(n_jobs)  # refuses 0 before any work
     jobs_before = _jobs.set(jobs() if n_jobs is None else n_jobs)
@@ -78,7 +77,6 @@ def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> 
 
 
 def jobs() -> int | None:
-    """Number of workers as joblib takes it, from `settings`."""
     return _jobs.get()
 
 
@@ -127,7 +125,6 @@ def worker_count(n_jobs: int | None = None) -> int:
 
 
 def core_count() -> int:
-    """Processors that this process may use."""
     return int(joblib.cpu_count())
 
 
@@ -180,21 +177,15 @@ def worker_errors() -> Iterator[None]:
         raise WorkerError(message) from error
 
 
-@contextmanager
-def on_threads() -> Iterator[None]:
-    """Within, workers of this machine are threads: for seconds of work in kernels, which need no interpreter lock."""
-    if not on_one_machine():
-        yield
-        return
-    _, n_jobs = joblib.parallel.get_active_backend()
-    with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
-        yield
+def on_threads() -> Any:
+    """Within, workers are threads: for seconds of work in kernels, which need no interpreter lock."""
+    return joblib.parallel_config(backend="threading", n_jobs=joblib.parallel.get_active_backend()[1])
 
 
 def run_threads(tasks: Iterable[Any]) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
-    tasks = (delayed(_work)(None, *task) for task in tasks)
-    return list(joblib.Parallel(n_jobs=jobs(), require="sharedmem")(tasks))
+    with on_threads():
+        return list(run(tasks))
 
 
 def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bagpack.names import COSINE, PRODUCT, parse_feature
+from bagpack.names import PRODUCT, parse_feature
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
@@ -68,33 +68,6 @@ def say_feature(name: str, w1: str = "w1", w2: str = "w2") -> FeatureSaid:
         place = f"{where}, {parts[0]} first"
     parts.insert({"before": 0, "between": 1, "after": 2}[where], term)
     return FeatureSaid(" … ".join(parts), place)
-
-
-def describe_feature(name: str, w1: str = "w1", w2: str = "w2") -> str:
-    """A feature in words.
-
-    >>> describe_feature("v12:-betw:such as"), describe_feature("v1:pre:the")
-    ('such as between, w2 first', 'the before w1')
-    """
-    said, feature = say_feature(name, w1, w2), parse_feature(name)
-    return f"{feature.term} {said.place}" if feature and said.place else said.pattern
-
-
-def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
-    """How often a feature was counted, and what the number means where it is not that of its lines.
-
-    >>> say_evidence("v1·v2:pre:cause", 11), say_evidence("pair:order", -3, "cat", "lion")
-    ('11× with both', '3× more with lion first')
-    """
-    block = name.partition(":")[0]
-    if block == PRODUCT:
-        return f"{count:,}× with both"
-    if block == COSINE:
-        return f"{count:,} in common"
-    if name == "pair:order":
-        more = f"{abs(count):,}× more with {w1 if count > 0 else w2} first"
-        return more if count else "as often either way"
-    return f"{count:,}×"
 
 
 def first_words(text: str, most: int) -> str:
