@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
+from importlib.metadata import version
 from typing import Any
 
 import joblib
@@ -79,24 +80,14 @@ def _dask(address: str | None, workers: int, timeout: float) -> Iterator[None]:
             client = stack.enter_context(distributed.Client(**where, timeout=timeout))
         try:
             client.wait_for_workers(1, timeout=timeout)
-            found = set(client.run(worker_version).values())
         except TimeoutError as error:
             raise WorkerError(
                 f"the dask scheduler at {address} has no worker after {timeout:g} s; start some with dask worker"
             ) from error
-        except ImportError:
-            found = {"not installed"}
+        found = set(client.run(version, "bagpack").values())
         if found != {__version__}:  # workers of another version would make other bytes
-            raise WorkerError(
-                f"bagpack {__version__} is needed on the workers of {address}, and is {', '.join(sorted(found))} "
-                f"there; install the same version"
-            )
+            raise WorkerError(f"workers of {address} have bagpack {found}; install {__version__} there too")
         yield
-
-
-def worker_version() -> str:
-    """The version of BagPack that a worker runs."""
-    return __version__
 
 
 @contextmanager

@@ -40,9 +40,6 @@ def cache_directory() -> Path | None:
         return None
 
 
-# Errors -----------------------------------------------------------------------------------------------------------
-
-
 class DiskError(StoreError):
     """The disk is full."""
 
@@ -84,9 +81,6 @@ def _concerns(name: str, path: Path) -> bool:
     found, wanted = os.path.realpath(name), os.path.realpath(path)
     beginning = os.path.join(os.path.dirname(wanted), "." + os.path.basename(wanted))
     return found.startswith((wanted, beginning)) or wanted.startswith(found)
-
-
-# Files of artefacts -----------------------------------------------------------------------------------------------
 
 
 def digest(data: bytes | memoryview) -> str:
@@ -251,9 +245,6 @@ def hold(path: Path, what: Path) -> Iterator[BinaryIO]:
         if not held or not same:  # it is not the same if its owner finished just now
             raise busy
         yield handle
-
-
-# Files that someone named -----------------------------------------------------------------------------------------
 
 
 def write_text(path: Path, text: str) -> None:

@@ -58,7 +58,6 @@ def feature_at(block: str, column: int, terms: Sequence[str]) -> str:
 
 
 def over_terms(block: str) -> bool:
-    """Whether a block has a column for each segment and term."""
     return block not in (STATISTICS, COSINE)
 
 

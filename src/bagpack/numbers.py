@@ -49,7 +49,6 @@ def metric_label(name: str, unit: bool = True) -> str:
 
 
 def show_unit(metric: str) -> str:
-    """The unit that follows a metric's name in a table's head."""
     return " %" if metric_info(metric).percent else ""
 
 

@@ -51,9 +51,6 @@ class WorkerError(BagpackError):
     """Workers were lost, or cannot reach what they need."""
 
 
-# Settings -------------------------------------------------------------------------------------------------------
-
-
 # None: what joblib's context says, which is one worker where there is none.
 _jobs: ContextVar[int | None] = ContextVar("jobs", default=None)
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
@@ -89,31 +86,21 @@ def _no_progress(what: str, done: int, total: int) -> None:
     pass
 
 
-def counter(what: str, total: int) -> Callable[[int], None]:
-    """A function that reports how many more of `total` things are done."""
-    report = progress()
-    return lambda done: report(what, done, total)
-
-
 def with_progress(results: Iterable[Any], what: str, total: int) -> Iterator[Any]:
     """The same results; each is reported, and before the first that they begin."""
-    done = counter(what, total)
-    done(0)
+    progress()(what, 0, total)
     for result in results:
-        done(1)
+        progress()(what, 1, total)
         yield result
 
 
-# Running tasks --------------------------------------------------------------------------------------------------
+def _backend() -> str:
+    return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
 def on_one_machine() -> bool:
     """Whether the workers of joblib's context are processes or threads of this machine."""
     return _backend() in ONE_MACHINE
-
-
-def _backend() -> str:
-    return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
 def worker_count(n_jobs: int | None = None) -> int:
@@ -150,13 +137,10 @@ def _work(parent: int | None, function: Any, arguments: Any, options: Any) -> An
     """Call a function in a worker, which ends with its parent if that is on the same machine."""
     if parent is not None:
         end_with(parent)
-    return copy_context().run(_alone, function, arguments, options)
-
-
-def _alone(function: Any, arguments: Any, options: Any) -> Any:
-    _jobs.set(1)
-    _progress.set(None)
-    return function(*arguments, **options)
+    alone = copy_context()  # a thread's own settings
+    alone.run(_jobs.set, 1)
+    alone.run(_progress.set, None)
+    return alone.run(function, *arguments, **options)
 
 
 @contextmanager
@@ -203,9 +187,6 @@ def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None
             pool.shutdown(cancel_futures=True)
     for future in failed:
         future.result()
-
-
-# What workers share -----------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -37,9 +37,6 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
-# Checks ------------------------------------------------------------------------------------------------------------
-
-
 def _no(kind: str, is_it: Callable[[str], bool], fix: str) -> Callable[[str | None], str | None]:
     def check(path: str | None) -> str | None:
         if path is not None and is_it(path):
@@ -82,8 +79,6 @@ def _word(word: str | None) -> str | None:
     return word
 
 
-# Arguments ---------------------------------------------------------------------------------------------------------
-
 Sources = Annotated[list[str], argument("SOURCE", "Files, directories, globs, or - for standard input.")]
 Store = Annotated[str, argument("STORE", "A store (index) or snippets (fetch).", callback=_store)]
 StoreOrMatrix = Annotated[
@@ -101,8 +96,6 @@ SecondWord = Annotated[str, argument("W2", "The second word.", callback=_word)]
 MaybeSecondWord = Annotated[
     str | None, argument("W2", "A second word, for the pair of the two.", callback=_word)
 ]
-
-# Options -----------------------------------------------------------------------------------------------------------
 
 Json = Annotated[bool, flag("--json", "Write JSON to standard output.")]
 Report = Annotated[Path | None, value("FILE", "Write an HTML report.", callback=_page)]
@@ -140,9 +133,6 @@ Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
 Format = Annotated[str, value("NAME", "auto, text, vertical, conllu, jsonl, …")]
 Language = Annotated[str, value("CODE", "Language of raw text, such as en.")]
 Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count lemmas or forms: lemma, form.")]
-
-
-# Options of all commands -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -197,9 +187,6 @@ def keeping(message: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(message) from None
-
-
-# What commands do with options -------------------------------------------------------------------------------------
 
 
 def parse_columns(text: str) -> dict[str, str] | None:
