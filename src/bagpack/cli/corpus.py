@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bagpack import console
 from bagpack.cli import options as opt
-from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,24 +34,14 @@ def index(
     format: opt.Format = "auto",
     level: opt.Level = "lemma",
     lang: opt.Language = "en",
-    case: Annotated[
-        Literal["auto", "fold", "keep"], opt.value("HOW", "Case: fold, keep; auto keeps it in German.")
-    ] = "auto",
-    punctuation: Annotated[
-        Literal["keep", "drop"], opt.value("HOW", "Punctuation tokens: keep, drop.")
-    ] = "keep",
-    annotator: Annotated[
-        str, opt.value("NAME", "Lemmas of raw text: auto, simplemma, …, spacy:MODEL.")
-    ] = "auto",
+    case: Annotated[str, opt.value("HOW", "Case: fold, keep; auto keeps it in German.")] = "auto",
+    punctuation: Annotated[str, opt.value("HOW", "Punctuation tokens: keep, drop.")] = "keep",
+    annotator: Annotated[str, opt.value("NAME", "Lemmas of raw text: auto, simplemma, …")] = "auto",
     encoding: Annotated[str, opt.value("NAME", "utf-8, latin-1, …, auto, or PATTERN=NAME,….")] = "utf-8",
     encoding_errors: Annotated[str, opt.value("HOW", "Invalid bytes: strict, replace, skip.")] = "strict",
-    paragraphs: Annotated[
-        str, opt.value("HOW", "Paragraphs of plain text end at: auto, line, blank.")
-    ] = "auto",
+    paragraphs: Annotated[str, opt.value("HOW", "Paragraphs of plain text: auto, line, blank.")] = "auto",
     max_sentence: Annotated[int, opt.value("N", "Longest sentence, in tokens.", max=10**9)] = 100_000,
-    bad_lines: Annotated[
-        Literal["error", "skip"], opt.value("HOW", "Lines that do not fit the format: error, skip.")
-    ] = "error",
+    bad_lines: Annotated[str, opt.value("HOW", "Lines that do not fit the format: error, skip.")] = "error",
     columns: Annotated[str, opt.value("NAMES", "Columns of vertical text, such as word,tag,lemma.")] = "auto",
     tagset: Annotated[str, opt.value("NAME", "Parts of speech of tagged text: auto, UD, Penn, …")] = "auto",
     text_field: Annotated[str, opt.value("NAME", "Field or column with the text (jsonl, parquet).")] = "text",
@@ -63,9 +51,7 @@ def index(
     append: Annotated[bool, opt.flag("--append", "Add to an existing store.")] = False,
     resume: Annotated[bool, opt.flag("--resume", "Continue an interrupted build.")] = False,
     overwrite: opt.Overwrite = False,
-    dry_run: Annotated[
-        bool, opt.flag("--dry-run", "Only list the files with their formats, encodings and bytes.")
-    ] = False,
+    dry_run: Annotated[bool, opt.flag("--dry-run", "Only list the files that would be read.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Turn text into an indexed corpus (a store)."""
@@ -79,11 +65,11 @@ def index(
     from bagpack.corpus.build.index import index_corpus
 
     try:
-        with opt.at_work(json), progress_bar(opt.is_silent(json)) as bar:
-            show = _Progress(bar)
+        with opt.at_work(json) as work:
+            show = _Progress(work.bar)
             summary = index_corpus(
                 sources, out, options, jobs=opt.jobs(), memory=size, append=append, resume=resume,
-                overwrite=overwrite, progress=show.update if bar else None, planned=show.start,
+                overwrite=overwrite, progress=show.update if work.bar else None, planned=show.start,
                 notice=None if opt.is_silent(False) else show.notice,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -147,12 +133,10 @@ def memory_bytes(text: str) -> int:
 
 
 class _Progress:
-    """Tokens per second, from what the workers report."""
+    """Tokens read, from what the workers report."""
 
     def __init__(self, bar: Any) -> None:
         self.bar = bar
-        self.task: Any = None
-        self.begun = time.monotonic()
 
     def notice(self, text: str) -> None:
         """A line that stays, above the bar."""
@@ -164,9 +148,7 @@ class _Progress:
             self.task = self.bar.add_task(label, total=plan.weight, note="")
 
     def update(self, tokens: int, size: int) -> None:
-        rate = tokens / max(time.monotonic() - self.begun, 1e-3)
-        note = f"{tokens / 1e6:,.1f} M tokens, {rate / 1e6:.1f} M/s" if tokens else ""
-        self.bar.update(self.task, completed=size, note=note)
+        self.bar.update(self.task, completed=size, note=f"{tokens / 1e6:,.1f} M tokens")
 
 
 def _list_files(sources: list[str], options: dict[str, Any], as_json: bool) -> None:
@@ -199,12 +181,8 @@ def print_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str =
 
 
 def info(
-    artefact: Annotated[
-        Path, opt.argument("ARTEFACT", "A store, snippets, a matrix, a model, a basis or an index.")
-    ],
-    verify: Annotated[
-        bool, opt.flag("--verify", "Check every file against its checksum; exit code 1 if one is damaged.")
-    ] = False,
+    artefact: Annotated[Path, opt.argument("ARTEFACT", "A store, matrix, model, basis, …")],
+    verify: Annotated[bool, opt.flag("--verify", "Check every file; exit code 1 if one is damaged.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Describe a store, snippets, a matrix, a model or a basis."""

@@ -16,9 +16,7 @@ def basis(
     store: opt.Store,
     b: opt.Terms = 1500,
     where: opt.Where = None,
-    out: Annotated[
-        Path | None, opt.value("FILE", "Write the TSV with a checksum to a file.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, opt.value("FILE", "Write a file with a checksum.", "--out", "-o")] = None,
     json: opt.Json = False,
 ) -> None:
     """Print the basis: the most frequent unigrams and bigrams, as TSV."""

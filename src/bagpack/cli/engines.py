@@ -18,20 +18,13 @@ if TYPE_CHECKING:
 
 def fetch(
     pairs: Annotated[str, opt.argument("PAIRS", "Pairs, relations, ratings or questions; - for stdin.")],
-    engine: Annotated[
-        str,
-        opt.value("URL", "tantivy:DIRECTORY, opensearch+https://…, …", envvar="BAGPACK_ENGINE"),
-    ],
+    engine: Annotated[str, opt.value("URL", "tantivy:DIRECTORY, opensearch+…", envvar="BAGPACK_ENGINE")],
     out: Annotated[Path | None, opt.value("SNIPPETS", "The snippet corpus to make.", "--out", "-o")] = None,
     limit: Annotated[int, opt.value("N", "Maximum snippets per query.", max=1_000_000)] = 1000,
     rate: Annotated[float | None, opt.value("N", "Maximum requests per second.")] = None,
     budget: Annotated[int | None, opt.value("N", "Maximum requests to this engine, over all runs.")] = None,
-    forms: Annotated[
-        Path | None, opt.value("FILE", "Inflected forms, tab-separated: word, form, form, …")
-    ] = None,
-    lang: Annotated[
-        str, opt.value("CODE", "Language of the words; other languages than en need --forms.")
-    ] = "en",
+    forms: Annotated[Path | None, opt.value("FILE", "Inflected forms, tab-separated: word, form, …")] = None,
+    lang: Annotated[str, opt.value("CODE", "Language of the words; others than en need --forms.")] = "en",
     level: opt.Level = "lemma",
     columns: opt.Columns = "",
     dry_run: Annotated[bool, opt.flag("--dry-run", "Print the forms and the queries; send nothing.")] = False,

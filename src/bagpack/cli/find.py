@@ -23,27 +23,19 @@ def find(
     examples: Annotated[str | None, opt.argument("EXAMPLES", opt.Examples)] = None,
     label: opt.Label = None,
     model: opt.ModelOption = None,
-    like: Annotated[
-        tuple[str, str] | None, opt.value("W1 W2", "Find pairs like this one, without training.")
-    ] = None,
+    like: Annotated[tuple[str, str] | None, opt.value("W1 W2", "Find pairs like this one.")] = None,
     w1: opt.FixedFirst = None,
     w2: opt.FixedSecond = None,
     pos1: opt.Pos = None,
     pos2: opt.Pos = None,
     among: opt.Among = None,
     known: Annotated[str | None, opt.value("FILE", "A table of known pairs to exclude.")] = None,
-    mark_known: Annotated[
-        bool, opt.flag("--mark-known", "Keep examples and known pairs, and mark them.")
-    ] = False,
-    top: Annotated[
-        int | None, opt.value("N", f"Number of pairs ({ON_SCREEN}, or {IN_FILES} in a file).", min=1)
-    ] = None,
+    mark_known: Annotated[bool, opt.flag("--mark-known", "Keep known pairs, and mark them.")] = False,
+    top: Annotated[int | None, opt.value("N", "Number of pairs (20, or 500 in a file).", min=1)] = None,
     explain: Annotated[int, opt.value("N", "Add the reasons of the first N pairs.", min=0)] = 0,
     columns: opt.Columns = "",
     where: opt.Where = None,
-    out: Annotated[
-        Path | None, opt.value("FILE", "Write .tsv, .csv, .xlsx or .ttl instead.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, opt.value("FILE", "Write .tsv, .csv, .xlsx or .ttl.", "--out", "-o")] = None,
     html: opt.Page = None,
     overwrite: opt.Overwrite = False,
     json: opt.Json = False,
@@ -110,9 +102,7 @@ def teach(
     store: opt.Store,
     examples: Annotated[Path, opt.argument("EXAMPLES", "A table with w1, w2 and, optionally, label.")],
     label: opt.Label = None,
-    annotator: Annotated[
-        str | None, opt.value("NAME", "Your name, saved with each answer (default: user name).")
-    ] = None,
+    annotator: Annotated[str | None, opt.value("NAME", "Your name (default: user name).")] = None,
     columns: opt.Columns = "",
     where: opt.Where = None,
     host: opt.Host = "127.0.0.1",

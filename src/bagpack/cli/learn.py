@@ -27,17 +27,11 @@ def train(
     data: opt.Data,
     out: Annotated[str, opt.value("MODEL", "The model to make.", "--out", "-o")],
     preset: opt.Preset = "modern",
-    condition: Annotated[
-        Literal["v1v2", "v12", "v1v2v12"], opt.value("NAME", "v1v2, v12 or v1v2v12.")
-    ] = "v1v2v12",
+    condition: Annotated[Literal["v1v2", "v12", "v1v2v12"], opt.value("NAME", "See above.")] = "v1v2v12",
     columns: opt.Columns = "",
     cost: opt.Cost = None,
-    precision: Annotated[
-        float | None, opt.value("SHARE", "Abstain so that this share of the answers is right.")
-    ] = None,
-    background: Annotated[
-        int, opt.value("N", "Add N co-occurring pairs labelled none (for find).", min=0)
-    ] = 0,
+    precision: Annotated[float | None, opt.value("SHARE", "Abstain so that this share is right.")] = None,
+    background: Annotated[int, opt.value("N", "Add N pairs labelled none (for find).", min=0)] = 0,
     folds: opt.Folds = None,
     no_scores: Annotated[bool, opt.flag("--no-scores", "Do not cross-validate for the model card.")] = False,
     seed: opt.Seed = 0,
@@ -52,7 +46,7 @@ def train(
 ) -> None:
     """Train a model on all rows; its card shows cross-validated scores.
 
-    v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
+    The condition v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
     from bagpack.evaluate import TrainOptions, train_file
     from bagpack.find.background import draw_background
@@ -134,12 +128,8 @@ def explain(
     model: opt.Model,
     w1: opt.FirstWord,
     w2: opt.SecondWord,
-    label: Annotated[
-        list[str] | None, opt.value("LABEL", "Explain this label; repeatable; all: every label in full.")
-    ] = None,
-    against: Annotated[
-        str | None, opt.value("LABEL", "Why the prediction (or --label) and not this label.")
-    ] = None,
+    label: Annotated[list[str] | None, opt.value("LABEL", "Explain this label; all: every label.")] = None,
+    against: Annotated[str | None, opt.value("LABEL", "Why the prediction and not this label.")] = None,
     top: opt.Top = 10,
     lines: Annotated[int, opt.value("N", "Corpus lines shown for each context.", min=0)] = 1,
     features: Annotated[bool, opt.flag("--features", "Show the sum over features too.")] = False,
@@ -185,18 +175,14 @@ def evaluate(
     folds: opt.Folds = None,
     test: Annotated[str | None, opt.value("FILE", "A file to test on, instead of folds.")] = None,
     cost: opt.Cost = None,
-    precision: Annotated[
-        float, opt.value("SHARE", "Abstain so that this share of the answers is right.")
-    ] = 0.9,
+    precision: Annotated[float, opt.value("SHARE", "Abstain so that this share is right.")] = 0.9,
     seed: opt.Seed = 0,
     b: opt.Terms = 1500,
     basis: opt.BasisFile = None,
     limit: opt.Limit = "5000",
     windows: opt.Windows = "4/2-5-2",
     where: opt.Where = None,
-    predictions: Annotated[
-        Path | None, opt.value("FILE", "Write every prediction: .tsv, .csv or .xlsx.")
-    ] = None,
+    predictions: Annotated[Path | None, opt.value("FILE", "Write every prediction as a table.")] = None,
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:
@@ -240,9 +226,7 @@ def reproduce(
     store: opt.StoreOrMatrix,
     data: Annotated[str, opt.value("FILE", "Your copy of the task's data.")],
     preset: opt.Preset = "paper",
-    b: Annotated[
-        int | None, opt.value("N", "Number of unigrams, and of bigrams (default: 1500, relations 500).", "-b")
-    ] = None,
+    b: Annotated[int | None, opt.value("N", "Unigrams, and bigrams (1500; relations 500).", "-b")] = None,
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:

@@ -19,9 +19,7 @@ def contexts(
     w1: opt.FirstWord,
     w2: opt.MaybeSecondWord = None,
     limit: opt.Limit = "5000",
-    by: Annotated[
-        str | None, opt.value("ATTRIBUTE", "Count by an attribute of documents: genre, year, year:10.")
-    ] = None,
+    by: Annotated[str | None, opt.value("ATTRIBUTE", "Count by an attribute: genre, year, year:10.")] = None,
     where: opt.Where = None,
     json: opt.Json = False,
     csv: Annotated[bool, opt.flag("--csv", "Write CSV to standard output.")] = False,
@@ -69,9 +67,7 @@ def serve(
     where: opt.Where = None,
     host: opt.Host = "127.0.0.1",
     port: opt.Port = 8765,
-    allow_host: Annotated[
-        list[str] | None, opt.value("NAME", "Accept requests for this host name too; repeatable.")
-    ] = None,
+    allow_host: Annotated[list[str] | None, opt.value("NAME", "Accept this host name too.")] = None,
 ) -> None:
     """Explore a corpus in the browser: find pairs, look up words and pairs, read concordances."""
     run_server(opt.selected(store, where), model, host, port, names=tuple(allow_host or ()))

@@ -15,9 +15,9 @@ import typer
 from bagpack.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from bagpack.cli.progress import Work
     from bagpack.contexts.targets import ContextSource
     from bagpack.evaluate import CountOptions
-    from bagpack.parallel import Progress
 
 HINTS = 6  # words offered for an unknown one
 
@@ -28,12 +28,10 @@ def value(metavar: str, help: str, *names: str, **more: Any) -> Any:
 
 
 def flag(name: str, help: str, *names: str, **more: Any) -> Any:
-    """An option without a value."""
     return typer.Option(name, *names, help=help, **more)
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
-    """An argument."""
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
@@ -56,7 +54,6 @@ _data = _no("directory", os.path.isdir, "a file with data is needed; name anothe
 
 
 def _page(path: Path | None) -> Path | None:
-    """Whether a page can be written there is checked before the work."""
     if path is not None:
         from bagpack.report.html import check_page
 
@@ -81,21 +78,16 @@ def _word(word: str | None) -> str | None:
 
 Sources = Annotated[list[str], argument("SOURCE", "Files, directories, globs, or - for standard input.")]
 Store = Annotated[str, argument("STORE", "A store (index) or snippets (fetch).", callback=_store)]
-StoreOrMatrix = Annotated[
-    str, argument("STORE", "A store, snippets, or a matrix (bagpack vectors).", callback=_store)
-]
+StoreOrMatrix = Annotated[str, argument("STORE", "A store, snippets, or a matrix.", callback=_store)]
 Data = Annotated[
-    str,
-    argument("DATA", "A table with w1, w2 and label or score, or questions; - for stdin.", callback=_data),
+    str, argument("DATA", "A table with labels or scores, or questions; - for stdin.", callback=_data)
 ]
 Pairs = Annotated[str, argument("PAIRS", "A table with columns w1 and w2; - for stdin.", callback=_data)]
 Examples = "A table with w1, w2 and, optionally, label; - for stdin."
 Model = Annotated[str, argument("MODEL", "A model (bagpack train).", callback=_model)]
 FirstWord = Annotated[str, argument("W1", "The first word; quote several: 'ice cream'.", callback=_word)]
 SecondWord = Annotated[str, argument("W2", "The second word.", callback=_word)]
-MaybeSecondWord = Annotated[
-    str | None, argument("W2", "A second word, for the pair of the two.", callback=_word)
-]
+MaybeSecondWord = Annotated[str | None, argument("W2", "A second word, for the pair.", callback=_word)]
 
 Json = Annotated[bool, flag("--json", "Write JSON to standard output.")]
 Report = Annotated[Path | None, value("FILE", "Write an HTML report.", callback=_page)]
@@ -105,10 +97,7 @@ Overwrite = Annotated[bool, flag("--overwrite", "Replace existing output.")]
 Preset = Annotated[Literal["modern", "paper"], value("NAME", "How counts become features: modern, paper.")]
 Seed = Annotated[int, value("N", "Seed of every random choice.")]
 Condition = Annotated[Literal["all", "v1v2", "v12", "v1v2v12"], value("NAME", "all, v1v2, v12 or v1v2v12.")]
-Split = Annotated[
-    str, value("HOW", "Folds: random, group:COLUMN or lexical.", callback=_split,
-               autocompletion=lambda: ["random", "lexical", "group:"])
-]  # fmt: skip
+Split = Annotated[str, value("HOW", "Folds: random, group:COLUMN or lexical.", callback=_split)]
 Folds = Annotated[int | None, value("N", "Number of folds (random 10, lexical 5, group all).")]
 Cost = Annotated[float | None, value("COST", "Cost of the SVM, instead of the preset's own.", "-C")]
 Top = Annotated[int, value("N", "Number of results shown.", min=1)]
@@ -124,9 +113,7 @@ AnyStore = Annotated[bool, flag("--any-store", "Allow a store other than the one
 Label = Annotated[str | None, value("LABEL", "The relation to find, if there are several.")]
 FixedFirst = Annotated[str | None, value("WORD", "Only pairs with this first word.", callback=_word)]
 FixedSecond = Annotated[str | None, value("WORD", "Only pairs with this second word.", callback=_word)]
-Pos = Annotated[
-    str | None, value("CLASSES", "noun, name, verb, adjective, other or any; default: as the examples.")
-]
+Pos = Annotated[str | None, value("CLASSES", "noun, name, verb, adjective, other or any.")]
 Among = Annotated[str | None, value("FILE", "Only pairs of these terms, one per line.", callback=_data)]
 Host = Annotated[str, value("HOST", "The address to listen on.")]
 Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
@@ -155,7 +142,6 @@ def set_run(run: Run) -> None:
 
 
 def is_silent(json: bool) -> bool:
-    """Whether there is neither progress nor a summary."""
     return json or _run.quiet
 
 
@@ -165,7 +151,7 @@ def jobs() -> int:
 
 
 @contextmanager
-def at_work(json: bool = False) -> Iterator[Progress]:
+def at_work(json: bool = False) -> Iterator[Work]:
     """Within, the chosen workers do the work, and progress is shown."""
     from bagpack.cli.progress import Work, progress_bar
     from bagpack.parallel import settings
@@ -201,7 +187,6 @@ def parse_columns(text: str) -> dict[str, str] | None:
 
 
 def count_settings(windows: str, limit: str) -> Any:
-    """The windows and the limit, checked."""
     from bagpack.contexts.windows import CountSettings, parse_limit
     from bagpack.contexts.windows import Windows as Sizes
 
@@ -209,7 +194,6 @@ def count_settings(windows: str, limit: str) -> Any:
 
 
 def counting(b: int | None, basis: str | None, limit: str, windows: str) -> CountOptions:
-    """How the contexts of words and pairs are counted."""
     from bagpack.evaluate import CountOptions
 
     return CountOptions(b, basis, count_settings(windows, limit))
@@ -242,7 +226,6 @@ def check_out(out: Path | None, what: str, overwrite: bool, *read: str | Path | 
 
 
 def write_out(out: Path | None, rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table, if one is wanted."""
     if out is not None:
         from bagpack.sheets import write_table
 
