@@ -72,9 +72,7 @@ def train(
         **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
     }
     if result is not None:
-        # Of the cross-validation's abstention and the model's own, the latter is shown.
-        shown = result if model.threshold is None else replace(result, abstention=None)
-        _show_result(shown, json, report, facts)
+        _show_result(result, json, report, facts)
     elif json:
         console.print_json(facts)
     if not opt.is_silent(json):
@@ -253,7 +251,9 @@ def _show_result(
     if json:
         console.print_json(result.to_dict() if facts is None else facts)
     elif not opt.is_silent(json):
-        print_result(result, console.screen())
+        # Of the cross-validation's abstention and the model's own, the latter is shown.
+        own = facts is not None and "threshold" in facts
+        print_result(replace(result, abstention=None) if own else result, console.screen())
         if report is not None:
             console.print_message(f"report: {report}")
 
