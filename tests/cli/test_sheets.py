@@ -101,7 +101,7 @@ def test_predictions_as_a_table(cli, shop, data, tmp_path):
     assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == [
         line.split("\t")[:3] for line in shown.splitlines()
     ]
-    assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "is read by this command")
+    assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "which this command reads")
     assert data.read_text() == PAIRS
 
 
@@ -208,4 +208,4 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
         [4, "lion", "lion", "isa", 0, "", "one word twice"],
         [5, "cat", "gnu", "isa", "", "gnu", ""],
     ]
-    assert refuses(cli("check", shop, data, "--out", data, "--overwrite"), "is read by this command")
+    assert refuses(cli("check", shop, data, "--out", data, "--overwrite"), "which this command reads")

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 from tests.conftest import bagpack_command
-from tests.contexts.stores import make_store
 
 from bagpack.cli.demo import _show_command
 from bagpack.console import clean
@@ -89,28 +88,6 @@ def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
     assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
-
-
-# Words that never meet ----------------------------------------------------------------------------------------------
-
-
-def test_two_words_that_never_meet(cli, store):
-    near = cli("contexts", store, "lion", "tiger")
-    assert near.code == 0 and near.out == ""
-    assert near.err.splitlines()[1].startswith(
-        "lion occurs 2 times, tiger once; the closest have 9 tokens between them (at most 5 are counted):"
-    )
-    assert "eight tigers.  [far]" in " ".join(near.err.split("\n"))
-    apart = cli("contexts", store, "lion", "zebra")
-    assert "lion occurs 2 times, zebra once; no sentence has both" in apart.err
-    unknown = cli("contexts", store, "lion", "unicorn")
-    assert "no sentence has both" not in unknown.err
-
-
-def test_nearest_over_several_shards(cli, tmp_path):
-    sentences = ["cat " + "x " * n + "dog" for n in (20, 7, 11)]
-    store = make_store(tmp_path, [sentence.split() for sentence in sentences], (1, 2), "s.bp").path
-    assert "closest have 7 tokens" in cli("contexts", store, "cat", "dog").err
 
 
 def test_a_reader_that_goes_away(store):

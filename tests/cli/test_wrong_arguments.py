@@ -35,7 +35,7 @@ def place(tmp_path_factory):
     [
         (
             "evaluate data.tsv my.bp",
-            "data.tsv is a file, but STORE must be a store; the store first, then the data",
+            "data.tsv is a file, but STORE must be a store first the store, then the data",
         ),
         ("evaluate data.tsv my.bp --test data.tsv", "data.tsv is a file, but STORE must be a store"),
         ("evaluate my.bp my.bp", "my.bp is a directory"),

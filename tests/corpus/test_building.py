@@ -3,7 +3,6 @@
 import gzip
 import random
 import threading
-import time
 
 import pytest
 from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
@@ -11,12 +10,11 @@ from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences
 from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.worker import COMPILES, workers_within
+from bagpack.corpus.build.worker import workers_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.kernels import COMPILING
 
 RANDOM = random.Random(5)
 WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)] + [
@@ -287,14 +285,6 @@ def test_workers_that_the_memory_does_not_allow_are_reported(tmp_path, write):
     assert said == []  # there is work for one only
     index_corpus([text], tmp_path / "u", jobs=3, memory=600 << 20, part_bytes=500, notice=said.append)
     assert said == ["--memory allows 1 of 3 workers; --memory 2G allows all of them"]
-
-
-def test_a_worker_that_compiles_is_reported_once(tmp_path):
-    said = []
-    with worker._watched(tmp_path, {}, 0, lambda tokens, size: None, said.append):
-        (tmp_path / COMPILES).touch()
-        time.sleep(4 * worker.POLL)
-    assert said == [COMPILING]
 
 
 def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_path, monkeypatch):

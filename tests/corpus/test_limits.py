@@ -35,17 +35,10 @@ def test_a_file_size_limit(tmp_path, write):
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-@pytest.mark.parametrize(("descriptors", "code"), [(6, 1), (10, 1), (31, 1), (40, 0)])
-def test_few_file_descriptors(descriptors, code, tmp_path, write):
+def test_few_file_descriptors(tmp_path, write):
     source = write("a.txt", "Lions sleep.\n")
-    done = limited(resource.RLIMIT_NOFILE, descriptors, "index", source, "--out", tmp_path / "s", "-j", 1)
-    assert done.returncode == code
-    reported = (
-        f"bagpack: this process may open {descriptors} files at a time, and bagpack needs 32; raise the limit "
-        f"(ulimit -n 4096) and run the command again\n"
-    )
-    assert (done.stderr == reported) == bool(code)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"] + ["s"] * (code == 0)
+    done = limited(resource.RLIMIT_NOFILE, 40, "index", source, "--out", tmp_path / "s", "-j", 1)
+    assert done.returncode == 0, done.stderr
 
 
 def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):
@@ -55,10 +48,8 @@ def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypat
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
-    with pytest.raises(
-        StoreError, match=r"too many open files \(this process may open [\d,]+\); raise the limit"
-    ):
+    monkeypatch.setattr(files, "_allow_more_files", lambda: None)
+    with pytest.raises(StoreError, match="too many open files; raise the limit"):
         files.map_array(tmp_path / "a", "<i8")
 
 
@@ -71,7 +62,7 @@ def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, writ
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
+    monkeypatch.setattr(files, "_allow_more_files", lambda: None)
     with pytest.raises(files.TooManyFilesError):
         list(format.damages(shard.directory, declared, numbers))
 

@@ -168,7 +168,7 @@ def test_what_is_no_store_is_reported(tmp_path, cli, write):
     for name, message in [
         ("d", "has no manifest.json"),
         ("e", "is a BagPack model, not a store"),
-        ("f", "is not a JSON object"),
+        ("f", "not a store"),
         ("g", "does not exist; make one with bagpack index"),
     ]:
         with pytest.raises(StoreError, match=re.escape(message)):

@@ -56,16 +56,6 @@ def test_scores_and_confusion_agree_with_the_answers(data, found):
     assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
 
 
-def test_a_notebook_shows_the_scores(found):
-    page = found._repr_html_()
-    assert page.startswith("<table>") and page.count("<tr>") == 1 + len(found.conditions) + len(
-        found.baselines
-    )
-    score = found["v12"].metrics["accuracy"]
-    low, high = 100 * max(score.low, 0), 100 * min(score.high, 1)
-    assert f"{100 * score.mean:.1f} ({low:.1f} to {high:.1f})" in page
-
-
 def test_words_only_never_sees_a_count(data, found):
     counts, y = data
     split = random_splits(encode_targets(y), folds=5)[0]

@@ -28,7 +28,7 @@ from bagpack.learn.model import LinearModel
 from bagpack.sheets import table_text
 from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import WordVectors, stored_vectors
-from bagpack.wording import describe_feature, say_evidence, say_feature
+from bagpack.wording import say_feature
 
 Json = dict[str, Any]
 Near = dict[str, list[KnownWord]]
@@ -250,8 +250,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, describe_feature(feature, w1, w2, mark=""), said.pattern, said.place, found.count,
-        say_evidence(feature, found.count, w1, w2), found.total, len(found.lines), found.line_dicts(),
+        w1, w2, feature, said.pattern, said.pattern, said.place, found.count,
+        f"{found.count:,}×", found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 
@@ -422,7 +422,7 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
 
 def _weighted(name: str, weight: float) -> WeightedFeature:
     said = say_feature(name)
-    return WeightedFeature(name, describe_feature(name, mark=""), said.pattern, said.place, weight)
+    return WeightedFeature(name, said.pattern, said.pattern, said.place, weight)
 
 
 def warm_up(library: Library) -> None:

@@ -19,7 +19,6 @@ from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.where import number_of
 from bagpack.errors import UsageError, did_you_mean
-from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 
 I64 = NDArray[np.int64]
@@ -79,11 +78,6 @@ class Concordance(Sequence[Context]):
         if self.unknown:
             return f"the corpus does not contain {' and '.join(map(repr, self.unknown))}"
         return f"{len(self):,} of {self.total:,} shown"
-
-    def _repr_html_(self) -> str:
-        return html_lines(
-            f"{' – '.join(self.words)}: {self.note}", [(line.document, line.pieces) for line in self]
-        )
 
     def to_csv(self) -> str:
         """All fields, with a header."""

@@ -36,7 +36,7 @@ from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus, open_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
-from bagpack.parallel import Arrays, Left, Work, counter, gather, worker_count
+from bagpack.parallel import Arrays, Shared, Work, gather, progress, worker_count
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -185,11 +185,11 @@ def task_runs(work: I64, most: int, longest: int) -> list[slice]:
 
 def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
     """A function that reports progress in targets, from the numbers of tasks that are done."""
-    done = counter(what, parts[-1].stop if parts else 0)
-    return lambda number: done(parts[number].stop - parts[number].start)
+    report, total = progress(), parts[-1].stop if parts else 0
+    return lambda number: report(what, parts[number].stop - parts[number].start, total)
 
 
-def join_rows(left: Sequence[Left], order: I64, width: int) -> Csr:
+def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
     """All rows, the i-th of the tasks' at place order[i]; one task's are held in addition to the result."""
     lengths = np.concatenate([task.facts[0] for task in left])
     own = np.empty_like(lengths)

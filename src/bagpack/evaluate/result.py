@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
-from bagpack.notebook import html_table
-from bagpack.numbers import metric_info, metric_label, show_interval, show_score
+from bagpack.numbers import metric_info
 
 FORMAT = 3  # raised whenever the meaning of a key of the JSON changes, or a key is removed
 HIDDEN = {"json": False}  # metadata of a field with an array or the like, which JSON does not have
@@ -330,19 +329,6 @@ class Evaluation:
         return {
             name: value for name, value in found.items() if value not in (None, [], {}, "") or name in kept
         }
-
-    def _repr_html_(self) -> str:
-        def cell(score: Score | None, metric: str) -> str:
-            if score is None:
-                return ""
-            between = show_interval(score.low, score.high, metric)
-            return show_score(score.mean, metric) + (f" ({between})" if between else "")
-
-        names = self.metric_names
-        header = ["condition", *(metric_label(name) for name in names)]
-        results = (*self.conditions, *self.baselines)
-        rows = [[one.name, *(cell(one.metrics.get(name), name) for name in names)] for one in results]
-        return html_table(f"{self.kind}: {self.tested_rows:,} rows", header, rows)
 
 
 def plain(value: Any) -> Any:

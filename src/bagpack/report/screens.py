@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bagpack.console import hang, hang_parts, plain_table, print_about, print_message, screen, some_of
+from bagpack.console import hang, plain_table, print_about, print_message, screen, some_of
 from bagpack.numbers import many, metric_label, show_probability
 from bagpack.tasks.checks import similar_labels_sentence
 from bagpack.wording import describe_block, first_words, last_words, say_counts, say_times
@@ -344,7 +344,7 @@ def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features:
         names = {name: describe_block(block, w1, w2) for name, block in blocks.items()}
         parts = [f"{decision.base:+.3f} the mean training pair"]
         parts += [f"{part.value:+.3f} {names[part.name]}" for part in decision.parts]
-        hang_parts(out, Text(f"  {decision.value:+.3f} = "), parts)
+        hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
         for part in decision.parts:
             name = f"{w1} and {w2} together" if part.name == "together" else names[part.name]
             out.print(Text.assemble(f"  {part.value:+.3f}  ", (name, "bold")))
@@ -370,7 +370,7 @@ def _say_part(part: Part) -> str:
 def _show_features(out: Console, decision: Decision, w1: str, w2: str) -> None:
     parts = [f"{decision.bias:+.3f} bias"]
     parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
-    hang_parts(out, Text(f"  {decision.value:+.3f} = "), parts)
+    hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
     for reason in decision.reasons:
         _show_reason(out, reason)
     if decision.others:

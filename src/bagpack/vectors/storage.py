@@ -23,7 +23,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, is_stream, map_array, replacing, write_array, write_bytes
+from bagpack.files import digest, disk_errors, map_array, replacing, write_array, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
@@ -231,13 +231,12 @@ def is_export(path: Path) -> bool:
 
 def check_export(path: Path) -> None:
     """Whether the file can be written here; checked before the counting."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory; name a file to export to")
-    if not is_stream(path):
-        target = Path(os.path.realpath(path))
-        with disk_errors(path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            TemporaryFile(dir=target.parent).close()
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a file; name one to export to")
+    target = Path(os.path.realpath(path))
+    with disk_errors(path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=target.parent).close()
 
 
 def export(counts: PairCounts, path: Path) -> None:
