@@ -28,7 +28,7 @@ from bagpack.learn.svm import SvmSettings
 from bagpack.numbers import many
 from bagpack.parallel import progress
 from bagpack.sources import find_store, open_source
-from bagpack.tasks.checks import equal_ratings, similar_labels, similar_labels_sentence
+from bagpack.tasks.checks import similar_labels, similar_labels_sentence
 from bagpack.tasks.files import TextFile, read_text_file
 from bagpack.tasks.pairs import Dataset, distinct_words, read_dataset
 from bagpack.tasks.questions import has_questions, read_questions
@@ -144,7 +144,9 @@ def load_rows(source: str, path: str | Path | TextFile, options: EvaluateOptions
         data = data.joined(other)
     learned = data.scores[:n_train]
     if learned.size and learned.min() == learned.max():
-        raise InputError(equal_ratings(learned[0]))
+        raise InputError(
+            f"every pair has the rating {learned[0]:g}; at least two different ratings are needed"
+        )
     return Rows(data, matrix_of(source, data.pairs, options.counting), n_train)
 
 
@@ -246,8 +248,6 @@ def _data_notes(rows: Rows, dropped: int) -> list[str]:
         notes.append(
             f"Each {rows.task_column} is a task of its own; scores are means over the folds of the {tasks}."
         )
-    elif data.kind == "relations" and data.is_multilabel:
-        notes.append("Some pairs have two labels in the data; every row counts by itself.")
     if rows.n_train is not None and dropped:
         repeat, were = ("repeats", "was") if dropped == 1 else ("repeat", "were")
         notes.append(
@@ -271,7 +271,7 @@ def answer_questions(source: str, path: str | Path | TextFile, options: Evaluate
     """Answer the multiple-choice questions of a file as the paper did."""
     questions = read_questions(path)
     matrix = matrix_of(source, questions.pairs, options.counting)
-    rows = choice.question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
+    rows = choice.question_rows([(len(q.choices), q.answer) for q in questions.questions], questions.kind)
     how: dict[str, Any] = {"seed": options.seed, "C": options.svm.C}
     if questions.kind == "analogies":
         found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
@@ -280,9 +280,11 @@ def answer_questions(source: str, path: str | Path | TextFile, options: Evaluate
         found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
     answers = [
         replace(own, id=asked.id or f"line {asked.line}", stem=asked.stem, choices=list(asked.choices))
-        for own, asked in zip(found.answers, questions, strict=True)
+        for own, asked in zip(found.answers, questions.questions, strict=True)
     ]
-    return with_facts(replace(found, answers=answers), matrix, questions.path, questions=len(questions))
+    return with_facts(
+        replace(found, answers=answers), matrix, questions.path, questions=len(questions.questions)
+    )
 
 
 # Counts and facts --------------------------------------------------------------------------------------------------

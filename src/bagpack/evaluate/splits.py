@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.targets import python_value
-from bagpack.tasks.checks import too_few_of_label, too_few_pairs
+from bagpack.numbers import many
 
 if TYPE_CHECKING:
     from bagpack.learn.features import Index, Ints
@@ -108,7 +108,9 @@ def random_splits(
     distinct, first = np.unique(codes, return_index=True)
     if targets.kind == "rating":
         if len(distinct) < folds:
-            raise TooFewPairsError(too_few_pairs(len(distinct), folds))
+            raise TooFewPairsError(
+                f"there are {len(distinct)} pairs, fewer than the {folds} folds; use fewer --folds"
+            )
         labels = np.zeros(len(distinct), dtype=np.intp)
         splitter = KFold(folds, shuffle=True, random_state=random_state)
     else:
@@ -131,9 +133,10 @@ def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
     present = np.flatnonzero(sizes)
     smallest = present[sizes[present].argmin()]
     if sizes[smallest] < folds:
-        labels = [str(targets.classes[code]) for code in targets.codes]
-        label = str(targets.classes[smallest])
-        raise TooFewPairsError(too_few_of_label(label, int(sizes[smallest]), folds, labels))
+        label, few = str(targets.classes[smallest]), many(int(sizes[smallest]), "pair")
+        raise TooFewPairsError(
+            f"the label {label!r} has {few}, fewer than the {folds} folds; remove its rows, or use fewer --folds"
+        )
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
