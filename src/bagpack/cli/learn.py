@@ -85,7 +85,7 @@ def train(
     elif not opt.is_silent(json):
         if result is not None:
             # Of the cross-validation's abstention and the model's own, the latter is shown.
-            print_tables(result if model.threshold is None else replace(result, abstention=None))
+            print_tables(result if model.threshold is None else replace(result, abstention={}))
         what = console.many(len(model.classes), "label") if model.classes else "ratings"
         console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:

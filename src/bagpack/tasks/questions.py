@@ -133,4 +133,4 @@ def _target(value: Any) -> Pair | str:
 
 def shown_choice(choice: Pair | str) -> str:
     """A word as it is, a pair with a colon: `puppy:dog`."""
-    return ":".join(choice) if isinstance(choice, tuple) else choice
+    return choice if isinstance(choice, str) else ":".join(choice)
