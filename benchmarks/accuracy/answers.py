@@ -73,7 +73,7 @@ class PresetMethod:
         """Predictions in the job's folds."""
         found = cross_validate(
             self._counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
-            kind="rating" if job.metric == "rho" else "labels", C=self.preset.C, baselines=False,
+            kind="rating" if job.metric == "rho" else "labels", svm=SvmSettings(self.preset.C), baselines=False,
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 

@@ -173,44 +173,12 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert "1 unknown word in 1 row: unicorn" in shown
 
 
-def test_check_says_what_evaluate_would(cli, store, write):
-    for table, reported in (
-        ("word1\tword2\trel\ncat\tlion\thyper\n",
-         "neither a label nor a score column (found: word1, word2, rel); name one with --columns label=NAME"),
-        ("w1\tw2\tlabel\tscore\ncat\tlion\thyper\t1\n", "both a label (label) and a score (score)"),
-        ("w1\tw2\tlabel\n" + "cat\tlion\thyper\n" * 10, "every pair has the label 'hyper'"),
-        ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\thyper\n" for at in range(10)) + "cat\tnail\tnone\nnail\tcat\tnone\n",
-         "the label 'none' has 1 pair, fewer than the 10 folds; remove its rows"),
-        ("w1\tw2\tscore\ncat\tlion\t1\nlion\tcat\t3\ncat\tnail\t2\n",
-         "there are 2 pairs, fewer than the 10 folds; use --folds 2"),
-        ("w1\tw2\tscore\ncat\tlion\t1\nlion\tcat\t3\n",
-         "there is only one pair; cross-validation needs at least two"),
-        ("w1\tw2\tscore\n" + "".join(f"cat\tw{at}\t2\n" for at in range(10)),
-         "every pair has the rating 2; at least two different ratings are needed"),
-        ("w1\tw2\tlabel\n" + "".join(f"cat\tw{at}\t{'a' if at % 3 else 'b'}\n" for at in range(30)),
-         ""),
-    ):  # fmt: skip
-        data = write("data.tsv", table)
-        done = cli("check", store, data)
-        assert done.code == 0
-        if not reported:
-            assert "evaluate cannot" not in done.out
-            continue
-        assert f"evaluate cannot use it: {reported}" in done.out.replace(f"{data} has ", "")
-        refused = cli("evaluate", store, data, "--condition", "v12")
-        assert refused.code == 1
-        assert reported.partition(";")[0].partition(" of the")[0] in refused.err
-        assert (
-            reported.partition(";")[0]
-            in json.loads(cli("check", store, data, "--json").out)["not_for_evaluate"]
-        )
+def test_equal_ratings_are_refused(cli, store, write):
     equal = write("equal.tsv", "w1\tw2\tscore\ncat\tlion\t2\ncat\tnail\t2\n")
     other = write("other.tsv", "w1\tw2\tscore\nlion\tnail\t1\n")
     for args in ("evaluate", "--test", other), ("train", "--no-scores", "--out", equal.with_name("m.model")):
         refused = cli(args[0], store, equal, *args[1:])
         assert refused.code == 1 and "every pair has the rating 2;" in refused.err
-    renamed = write("data.tsv", "w1\tw2\trel\n" + "".join(f"cat\tw{at}\t{at % 2}\n" for at in range(20)))
-    assert "evaluate cannot" not in cli("check", store, renamed, "--columns", "label=rel").out
 
 
 def test_check_names_what_looks_like_a_slip(cli, store, write):

@@ -50,7 +50,7 @@ def test_scores_and_confusion_agree_with_the_answers(data, found):
         assert score.low <= score.mean <= score.high
         assert len(score.folds) == 5
         assert score.mean == pytest.approx(pooled, abs=0.02)
-    counts = np.array(found.confusion.counts)
+    counts = np.array(found.confusion["counts"])
     assert counts.sum() == len(y) and np.trace(counts) == (found["v1v2v12"].predicted == y).sum()
     assert found["majority"].metrics["auc"].mean == pytest.approx(0.5)
     assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
@@ -70,12 +70,12 @@ def test_words_only_never_sees_a_count(data, found):
 
 def test_rows_are_broken_down_by_how_often_the_pair_was_seen(data, found):
     counts, y = data
-    assert [row.name for row in found.buckets.rows] == ["0", "1–9", "10–99", "100+"]
-    assert sum(row.n for row in found.buckets.rows) == len(y)
+    assert [row["name"] for row in found.buckets["rows"]] == ["0", "1–9", "10–99", "100+"]
+    assert sum(row["n"] for row in found.buckets["rows"]) == len(y)
     never = counts.seen == 0
-    assert found.buckets.rows[0].n == never.sum()
+    assert found.buckets["rows"][0]["n"] == never.sum()
     right = found["v12"].predicted == y
-    assert found.buckets.rows[0].scores["v12"] == pytest.approx(right[never].mean())
+    assert found.buckets["rows"][0]["scores"]["v12"] == pytest.approx(right[never].mean())
 
 
 @pytest.mark.costly
@@ -111,12 +111,14 @@ def test_ratings_by_group(data):
     pooled = result.metrics["spearman_pooled"]
     assert pooled.mean == pytest.approx(spearmanr(result.predicted, ratings).statistic)
     assert pooled.low < pooled.mean < pooled.high
-    assert found.groups.column == "verb"
-    assert found.groups.rows[0].scores["v12"] == pytest.approx(found["v12"].metrics["spearman"].folds[0])
+    assert found.groups["column"] == "verb"
+    assert found.groups["rows"][0]["scores"]["v12"] == pytest.approx(
+        found["v12"].metrics["spearman"].folds[0]
+    )
     assert found["mean"].metrics["mae"].mean > 0
     for metric in ("spearman", "spearman_pooled"):
         assert np.isnan(found["mean"].metrics[metric].mean)  # a constant predictor has no correlation
-    assert np.isnan(found.groups.rows[0].scores["mean"])
+    assert np.isnan(found.groups["rows"][0]["scores"]["mean"])
     assert found.comparisons
     for row in found.comparisons:
         assert row.metric == "spearman"
@@ -183,7 +185,7 @@ def test_what_cannot_be_evaluated_is_said(data):
     with pytest.raises(UsageError, match="no split"):
         cross_validate(counts, y, [])
     with pytest.raises(UsageError, match="C must be above 0"):
-        cross_validate(counts, y, splits, C=-1)
+        cross_validate(counts, y, splits, svm=SvmSettings(-1))
     nothing = without_counts(counts)
     with pytest.raises(InputError, match="none of the words of the 240 pairs was found"):
         cross_validate(nothing, y, splits)
@@ -216,7 +218,7 @@ def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data, fold
     predicted = found["v12"].predicted
     inside = [spearmanr(predicted[s.test], ratings[s.test]).statistic for s in splits]
     assert found["v12"].metrics["spearman"].folds == pytest.approx(inside)
-    assert np.isnan(found.groups.rows[0].scores["mean"])
+    assert np.isnan(found.groups["rows"][0]["scores"]["mean"])
     assert "within each fold" in found.notes[-1]
 
 
@@ -242,9 +244,9 @@ def test_folds_that_do_not_converge_are_reported(monkeypatch, data):
     monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
     splits = random_splits(encode_targets(y), folds=3)
     with pytest.warns(ConvergenceWarning, match="In 3 of 3 folds the SVM did not converge"):
-        found = cross_validate(counts, y, splits, ["v12"], solver="blocks", baselines=False)
+        found = cross_validate(counts, y, splits, ["v12"], svm=SvmSettings(solver="blocks"), baselines=False)
     assert any("3 of 3 folds the SVM did not converge" in note for note in found.notes)
-    settled = cross_validate(counts, y, splits, ["v12"], solver="gram", baselines=False)
+    settled = cross_validate(counts, y, splits, ["v12"], svm=SvmSettings(solver="gram"), baselines=False)
     assert not any("converge" in note for note in settled.notes)
 
 

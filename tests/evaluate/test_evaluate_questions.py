@@ -129,7 +129,7 @@ def test_values_are_sums_of_centred_cosines(few_analogies):
 def test_one_question_is_enough(few_analogies):
     counts, questions = few_analogies
     assert len(solve_analogies(counts[:6], questions[:1])["v1v2"].picked) == 1
-    with pytest.raises(InputError, match="no analogy question"):
+    with pytest.raises(InputError, match="there is no analogy question"):
         solve_analogies(counts, [])
 
 
@@ -167,7 +167,9 @@ def test_synonyms_keep_a_question_in_one_fold():
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(InputError, match="use --folds 4"):
         solve_synonyms(counts, questions[:4])
-    with pytest.raises(InputError, match="1 synonym questions, fewer than the 10 folds; at least two"):
+    with pytest.raises(
+        InputError, match="1 synonym questions with an answer, fewer than the 10 folds; at least two"
+    ):
         solve_synonyms(counts, questions[:1])
 
 
@@ -193,9 +195,9 @@ def test_synonyms_without_an_answer_are_answered_by_the_others():
 
 def test_questions_that_cannot_be():
     counts, _ = make_counts(n_pairs=10, n_terms=10)
-    with pytest.raises(InputError, match="fewer than two analogies"):
+    with pytest.raises(InputError, match="at least two analogies"):
         solve_analogies(counts, question_rows([(4, 0)], "analogies"), preset="paper")
-    with pytest.raises(InputError, match="has no stem"):
+    with pytest.raises(InputError, match="one has no stem"):
         solve_analogies(counts, question_rows([(4, 0), (4, 1)], "synonyms"))
     with pytest.raises(InputError, match="none of the words"):
         solve_analogies(without_counts(counts), question_rows([(4, 0)] * 2, "analogies"))
@@ -206,8 +208,6 @@ def test_no_round_no_fold_no_seed(analogies):
     for solve in (solve_analogies, solve_synonyms):
         with pytest.raises(UsageError, match="the seed -1 is negative"):
             solve(counts, questions, preset="paper", seed=-1)
-    with pytest.raises(UsageError, match="at least 1 round is needed, not 0"):
-        solve_analogies(counts, questions, preset="paper", rounds=0)
     with pytest.raises(UsageError, match="2 folds are needed, not 0"):
         solve_synonyms(counts, questions, folds=0)
     labels = ["IsA", "PartOf"] * (len(counts) // 2)
@@ -220,7 +220,7 @@ def test_relations_in_balanced_rounds():
     counts, y = make_counts(n_pairs=150, n_words=60, n_terms=40, n_labels=3, seed=13)
     labels = np.array(["IsA", "PartOf", "UsedFor"])[y]
     found = relation_rounds(counts, labels, ["IsA", "PartOf"], rounds=2, folds=3)
-    assert found.groups.rows[0].n == (y == 0).sum()
+    assert found.groups["rows"][0]["n"] == (y == 0).sum()
     first = found["v12"].values[0]
     assert len(first.folds) == 6
     values = np.array(first.folds)

@@ -84,10 +84,8 @@ def test_what_is_not_computed_for_many_rows_is_reported(cli, store, relations, m
     monkeypatch.setattr("bagpack.evaluate.run.MOST_ROWS_FOR_FEATURES", 10)
     many = decisions(cli, *base)
     assert "features" not in many
-    assert [note for note in many["notes"] if note not in few["notes"]] == [
-        "With more than 10 rows, no learning curve and no strongest features are computed; bagpack train --no-scores, "
-        "then bagpack explain, shows what a model has learned."
-    ]
+    (note,) = [note for note in many["notes"] if note not in few["notes"]]
+    assert "no learning curve and no features for more than 10 rows" in note
 
 
 def test_a_label_for_every_pair_is_refused_at_once(cli, store, write):

@@ -7,7 +7,7 @@ import random
 import pytest
 from pydantic import TypeAdapter
 
-from bagpack.evaluate.result import Evaluation
+from bagpack.evaluate.result import Comparison, Evaluation, Score
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
@@ -177,7 +177,6 @@ RELATIONS |= {
         "gain": {
             "a": "all rows", "b": "half", "metric": "f1_macro", "difference": 0.021, "low": 0.008, "high": 0.034,
         },
-        "next_gain": 0.015,
     },
 }  # fmt: skip
 
@@ -265,6 +264,10 @@ def evaluation(parts):
     for row in (*plain["conditions"], *plain.get("baselines", ())):
         for score in row["metrics"].values():
             score["mean"] = math.nan if score["mean"] is None else score["mean"]
+    if curve := plain.get("learning_curve"):
+        curve["gain"] = Comparison(**curve["gain"])
+        for point in curve["points"]:
+            point["score"] = Score(**point["score"])
     return TypeAdapter(Evaluation).validate_python(plain)
 
 

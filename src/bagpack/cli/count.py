@@ -119,7 +119,7 @@ def check(
     from bagpack.report.screens import coverage_table, show_coverage
     from bagpack.sources import open_source
     from bagpack.tasks import Dataset, read_any
-    from bagpack.tasks.checks import likely_mistakes, why_not_evaluated
+    from bagpack.tasks.checks import likely_mistakes
     from bagpack.tasks.files import read_text_file
     from bagpack.vectors.coverage import coverage
 
@@ -136,7 +136,7 @@ def check(
             **coverage(source, listed.pairs, labels),
         }
     if isinstance(listed, Dataset):
-        facts |= {**likely_mistakes(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
+        facts |= likely_mistakes(listed)
     targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None) or None
     opt.write_out(out, coverage_table(facts, listed.pairs, getattr(listed, "lines", None), targets))
     if json:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError
 from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
-from bagpack.evaluate.result import Condition, Evaluation, QuestionAnswer, Score, interval
-from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
+from bagpack.evaluate.result import Condition, Evaluation, Score, interval
+from bagpack.evaluate.splits import check_folds, folds_of, generator_of
 from bagpack.learn.features import Preset, get_preset, used_words, weigh, weighted_pairs
 from bagpack.learn.fitting import WHOLE, condition_grams
-from bagpack.learn.svm import row_gram
+from bagpack.learn.svm import SvmSettings, row_gram
 from bagpack.names import blocks_of
 from bagpack.parallel import progress
 from bagpack.vectors.counts import PairCounts
@@ -29,13 +29,8 @@ if TYPE_CHECKING:
 
 DIFFERENCE = "v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
-BLOCKS_OF = {
-    "v1v2": ("v1", "v2", DIFFERENCE),
-    "v12": ("v12",),
-    "v1v2v12": ("v1", "v2", DIFFERENCE, "v12"),
-}
-TRANSDUCTIVE = "Weighting and scaling were fitted on all rows (transductive)."
-BY_COSINES = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
+WORDS = ("v1", "v2", DIFFERENCE)
+BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
 
 
 @dataclass(frozen=True)
@@ -55,8 +50,6 @@ def question_rows(
 ) -> list[QuestionRows]:
     """Rows of questions that follow each other, from (number of choices, answer) of each.
 
-    Examples
-    --------
     >>> question_rows([(2, 0), (3, 1)], "analogies")[1]
     QuestionRows(choices=(4, 5, 6), answer=1, stem=3)
     """
@@ -70,19 +63,10 @@ def question_rows(
     return out
 
 
-# Analogies ---------------------------------------------------------------------------------------------------------
-
-
 def solve_analogies(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    rounds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-) -> Evaluation:
+    counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, rounds: int = 10, seed: int = 0, C: float = 1.0,
+) -> Evaluation:  # fmt: skip
     """Answer analogy questions: by the sum of centred cosines with the stem (`modern`), or as the paper did.
 
     There, each question is its own data set: the stem is the positive row, and each round takes the stem of another
@@ -91,46 +75,45 @@ def solve_analogies(
     """
     progress()("features", 0, 0)
     preset = get_preset(preset)
-    if not questions:
-        raise InputError("there is no analogy question to answer; give at least one")
     stems = [question.stem for question in questions if question.stem is not None]
-    if len(stems) < len(questions):
-        raise InputError("an analogy question has no stem; give it a pair")
-    blocks = {condition: blocks_of(condition) for condition in conditions}
+    if not stems or len(stems) < len(questions):
+        raise InputError("there is no analogy question, or one has no stem; give each a pair")
     check_found(counts)
     settings: dict[str, Any] = {"preset": preset.name, "transductive": True}
-    results = []
+    best, values = {}, {}
     if preset.analogies_by_cosine:
-        settings["answered by"] = "centred cosines"
-        for condition, total in _cosines(counts, conditions).items():
-            values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
-            best = [best_choices(value) for value in values]
-            complete = complete_questions(counts, questions, blocks[condition])
-            results.append(score_questions(condition, questions, best, values, complete, None))
-        return _evaluation("analogies", questions, results, [], settings, BY_COSINES)
-    negatives = _draw_negatives(stems, rounds, seed)
-    settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
-    for condition, gram in condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE)).items():
-        elected = [
-            elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
-            for stem, drawn, question in zip(stems, negatives, questions, strict=True)
-        ]
-        best, values = [chosen for chosen, _ in elected], [total for _, total in elected]
-        complete = complete_questions(counts, questions, blocks[condition])
-        results.append(score_questions(condition, questions, best, values, complete, None))
-    return _evaluation("analogies", questions, results, [], settings, TRANSDUCTIVE)
+        note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
+        for name, total in analogy_scores(counts, conditions).items():
+            values[name] = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
+            best[name] = [best_choices(value) for value in values[name]]
+    else:
+        note = "Weighting and scaling were fitted on all rows (transductive)."
+        negatives = _draw_negatives(stems, rounds, seed)
+        settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
+        grams = condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE))
+        for name, gram in grams.items():
+            elected = [
+                elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
+                for stem, drawn, question in zip(stems, negatives, questions, strict=True)
+            ]
+            best[name], values[name] = [chosen for chosen, _ in elected], [total for _, total in elected]
+    results = [
+        score_questions(
+            name, questions, best[name], values[name], complete_questions(counts, questions, name)
+        )
+        for name in conditions
+    ]
+    return _evaluation("analogies", questions, results, [], settings, note)
 
 
 def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[int]]:
     """For each question the stems of others, drawn without repetition, one per round."""
-    if len(stems) < 2:
-        raise InputError(
-            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
-            "or use --preset modern, which needs no others"
-        )
-    if rounds < 1:
-        raise UsageError(f"at least 1 round is needed, not {rounds}")
     rng, others = generator_of(seed), len(stems) - 1
+    if others < 1 or rounds < 1:
+        raise InputError(
+            "at least two analogies and one round are needed, since each takes the others' stems as negatives; use "
+            "--preset modern, which needs no others"
+        )
     drawn = [rng.choice(others, size=min(rounds, others), replace=False) for _ in stems]
     return [[stems[k + (k >= i)] for k in own] for i, own in enumerate(drawn)]
 
@@ -159,7 +142,7 @@ def elect(values: Floats) -> tuple[Ints, Floats]:
     return most[best_choices(total[most])], total
 
 
-def _cosines(counts: PairCounts, conditions: Sequence[str]) -> dict[str, Floats]:
+def analogy_scores(counts: PairCounts, conditions: Sequence[str]) -> dict[str, Floats]:
     """For each condition, the sum of the blocks' centred cosines of every two pairs.
 
     Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
@@ -193,20 +176,10 @@ def centred_cosines(rows: Csr) -> Floats:
     return np.where(filled[:, None] & filled[None, :], gram / lengths[:, None] / lengths[None, :], 0.0)
 
 
-# Synonyms ----------------------------------------------------------------------------------------------------------
-
-
 def solve_synonyms(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    folds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-    transductive: bool = False,
-) -> Evaluation:
+    counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, folds: int = 10, seed: int = 0, C: float = 1.0, transductive: bool = False,
+) -> Evaluation:  # fmt: skip
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
     Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
@@ -215,9 +188,10 @@ def solve_synonyms(
     check_folds(folds)
     answered = np.array([question.answer is not None for question in questions])
     if (known := int(answered.sum())) < folds:
-        what = "synonym questions" if answered.all() else "synonym questions with an answer"
-        cure = f"use --folds {known}" if known > 1 else 'at least two need an "answer", to learn from'
-        raise InputError(f"there are {known} {what}, fewer than the {folds} folds; {cure}")
+        raise InputError(
+            f"there are {known} synonym questions with an answer, fewer than the {folds} folds; "
+            + (f"use --folds {known}" if known > 1 else 'at least two need an "answer", to learn from')
+        )
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
     starts = np.cumsum([0] + [len(question.choices) for question in questions])
     owner = np.repeat(np.arange(len(questions)), np.diff(starts))
@@ -227,11 +201,11 @@ def solve_synonyms(
     generator_of(seed).shuffle(dealt)
     fold_of = np.full(len(questions), folds)
     fold_of[answered] = dealt
-    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"][: folds + (known < len(questions))])
+    splits = folds_of(fold_of[owner], folds + (known < len(questions)))
     # Unanswered questions are never used for training.
     splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
-    preset = get_preset(preset)
-    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C, transductive=transductive)
+    how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive}
+    found = cross_validate(counts[rows], y, splits, conditions, preset, **how)
     members = [np.flatnonzero(fold_of == k) for k in range(folds)]
 
     def answer(name: str, complete: Bools) -> Condition:
@@ -239,13 +213,10 @@ def solve_synonyms(
         best = [best_choices(value) for value in values]
         return score_questions(name, questions, best, values, complete, members)
 
-    results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
+    results = [answer(name, complete_questions(counts, questions, name)) for name in conditions]
     baselines = [answer("words-only", np.ones(len(questions), dtype=bool))]
-    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
+    settings = {**found.settings, "folds": folds, "seed": seed}
     return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
-
-
-# Scores ------------------------------------------------------------------------------------------------------------
 
 
 def _evaluation(
@@ -255,13 +226,13 @@ def _evaluation(
     """The result, with the score of guessing at random as a baseline."""
     guess = float(np.mean([1 / len(question.choices) for question in questions]))
     answers = [
-        QuestionAnswer(
-            "", "", [], question.answer,
-            {result.name: int(result.picked[i]) for result in conditions},
-            {result.name: bool(result.complete[i]) for result in conditions},
-        )
+        {
+            "answer": question.answer,
+            "picked": {result.name: int(result.picked[i]) for result in conditions},
+            "complete": {result.name: bool(result.complete[i]) for result in conditions},
+        }
         for i, question in enumerate(questions)
-    ]  # fmt: skip
+    ]
     notes = [note]
     if unknown := sum(question.answer is None for question in questions):
         scored = f"the scores are those of the other {len(questions) - unknown}"
@@ -282,43 +253,34 @@ def best_choices(values: Floats) -> Ints:
 
 def score_questions(
     name: str, questions: Sequence[QuestionRows], best: Sequence[Ints], values: Sequence[Floats], complete: Bools,
-    folds: Sequence[Ints] | None,
+    folds: Sequence[Ints] | None = None,
 ) -> Condition:  # fmt: skip
     """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
 
     Folds hold questions whose answer is known.
     """
     guess = np.array([1 / len(question.choices) for question in questions])
-    credit = np.array(
-        [
-            np.nan if q.answer is None else float(q.answer in chosen) / len(chosen)
-            for q, chosen in zip(questions, best, strict=True)
-        ]
-    )
-    known = ~np.isnan(credit)
+    points = [float(q.answer in own) / len(own) for q, own in zip(questions, best, strict=True)]
+    known = np.array([question.answer is not None for question in questions])
+    credit = np.where(known, points, np.nan)
 
-    def mean_over_questions(values: Floats) -> Score:
-        return replace(interval(values.tolist(), "accuracy"), folds=())
-
-    def mean(values: Floats) -> Score:
+    def mean(values: Floats, folds: Sequence[Ints] | None = folds) -> Score:
         if folds is None:
-            return mean_over_questions(values)
+            return replace(interval(values.tolist(), "accuracy"), folds=())
         return interval([float(values[fold].mean()) for fold in folds], "accuracy")
 
     metrics = {
         "score": mean(np.where(complete | ~known, credit, guess)),
         "coverage": Score(float(complete.mean())),
-        "complete_accuracy": mean_over_questions(credit[complete & known]),
+        "complete_accuracy": mean(credit[complete & known], None),
         "accuracy": mean(credit),
     }
     picked = np.array([chosen[0] for chosen in best])
     return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=list(values))
 
 
-def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
+def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], condition: str) -> Bools:
     """Per question, whether all its pairs have a vector."""
-    zero = counts.zero_rows(blocks)
-    rows = (
-        [*question.choices, *([] if question.stem is None else [question.stem])] for question in questions
-    )
+    zero = counts.zero_rows(blocks_of(condition))
+    rows = ([*own.choices, *([] if own.stem is None else [own.stem])] for own in questions)
     return np.array([not zero[own].any() for own in rows])

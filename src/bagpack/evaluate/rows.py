@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bagpack.evaluate.result import Abstention, Evaluation, Prediction, Reliability, ReliabilityBin, Sentence
-from bagpack.evaluate.splits import Split
+from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.learn import calibration
 from bagpack.learn.targets import chosen_labels, decode
 from bagpack.sheets import Cell
@@ -21,7 +20,8 @@ from bagpack.sheets import Cell
 if TYPE_CHECKING:
     from bagpack.contexts.targets import ContextSource
     from bagpack.contexts.windows import Windows
-    from bagpack.learn.features import Bools, Floats, Index, Ints
+    from bagpack.learn.features import Bools, Floats, Ints
+    from bagpack.learn.fitting import HeldOut
     from bagpack.learn.targets import Targets
 
 PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
@@ -38,13 +38,12 @@ COLUMNS = (
 
 def add_predictions(
     found: Evaluation, targets: Targets, rows: list[Prediction], folds: Sequence[str], precision: float = PRECISION,
-    training: Evaluation | None = None,
+    training: tuple[Ints, HeldOut] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Fill in the predictions of ``rows``, and add suspicious labels, reliability and abstention.
 
-    ``folds`` are the names of the folds. ``training`` is a cross-validation of the training rows (see
-    `calibration_splits`): where a test file is evaluated, probabilities and thresholds come from it, and without it
-    there are none.
+    ``folds`` are the names of the folds. ``training`` are the training rows of a test file, with their held-out
+    decision values, from which probabilities and thresholds are then taken.
     """
     decisions, tested = found.conditions[-1].decisions, found.tested
     answers = decode(targets.kind, np.nan_to_num(decisions))
@@ -55,9 +54,12 @@ def add_predictions(
     found = replace(found, predictions=rows)
     if targets.kind == "rating":
         return found
-    parts = calibration_parts(found.fold_of if training is None else training.fold_of)
+    parts = calibration_parts(found.fold_of)
     if training is not None:
-        decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
+        parts = np.full(len(rows), -1)
+        parts[training[0]] = training[1].fold
+        decisions = decisions.copy()
+        decisions[training[0]] = training[1].decisions
     per_label = calibrated(targets, decisions, parts)
     truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
     probability, of_label = (calibration.answer_probability(per_label, labels) for labels in (chosen, truth))
@@ -66,22 +68,25 @@ def add_predictions(
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
-    withheld = ~known | ~accepted
+    withheld = ~known | ~calibration.accepted_answers(
+        calibration.Answers(probability, right), parts, precision, known
+    )
     for i in np.flatnonzero(usable).tolist():
-        rows[i].probability, rows[i].label_probability = (
-            round(float(share[i]), 6) for share in (probability, of_label)
-        )
+        rows[i].probability = round(float(probability[i]), 6)
+        rows[i].label_probability = round(float(of_label[i]), 6)
         rows[i].abstained = bool(withheld[i])
     threshold, fitted = None, (parts >= 0) & known
     if fitted.any():
         chosen_on = calibration.Answers(probability[fitted], right[fitted])
         threshold = calibration.choose_threshold(chosen_on, precision).value
     answered, right = ~withheld[usable], right[usable]
-    precision_found = float(right[answered].mean()) if answered.any() else None
+    abstention = {
+        "precision": precision, "threshold": threshold, "coverage": float(answered.mean()),
+        "precision_found": float(right[answered].mean()) if answered.any() else None,
+    }  # fmt: skip
     return replace(
-        found, suspicious=suspicious(targets, per_label, usable), reliability=reliability(probability[usable], right),
-        abstention=Abstention(precision, threshold, float(answered.mean()), precision_found),
+        found, suspicious=suspicious(targets, per_label, usable), abstention=abstention,
+        reliability=reliability(probability[usable], right),
     )  # fmt: skip
 
 
@@ -123,37 +128,19 @@ def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) ->
             rows[i].sentences = [sentence(line.document, line.pieces) for line in lines]
 
 
-def sentence(document: str, pieces: Sequence[str]) -> Sentence:
+def sentence(document: str, pieces: Sequence[str]) -> dict[str, Any]:
     """A line of the concordance, with what is beyond its windows cut to a bounded length."""
     before, *middle, after = pieces
     if len(before) > PIECE:
         before = "…" + before[-PIECE:]
     if len(after) > PIECE:
         after = after[:PIECE] + "…"
-    return Sentence(document, [before, *(piece[: 2 * PIECE] for piece in middle), after])
+    return {"document": document, "pieces": [before, *(piece[: 2 * PIECE] for piece in middle), after]}
 
 
 def predictions_table(found: Evaluation) -> list[list[Cell]]:
     """Header and rows of the table that ``--predictions`` writes; numbers are numbers."""
     return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in found.predictions)]
-
-
-# Probabilities -----------------------------------------------------------------------------------------------------
-
-
-def calibration_splits(targets: Targets, split: Split, pairs: Index) -> list[Split]:
-    """Folds of the training rows of ``split``, to calibrate what it tests; none where the rows are too few.
-
-    Rows with the same number in ``pairs`` are in the same fold.
-    """
-    rows, labels = split.train, targets.codes[split.train]
-    if len(rows) < FEWEST or len(np.unique(pairs[rows])) < 2 or np.bincount(labels).max() < 2:
-        return []
-    fold = calibration.calibration_folds(targets.columns[rows], pairs[rows])
-    numbers = np.unique(fold).tolist()
-    if any(len(np.unique(labels[fold != k])) < 2 for k in numbers):
-        return []  # a fold would have one label to learn from
-    return [Split(str(k + 1), rows[fold != k], rows[fold == k]) for k in numbers]
 
 
 def calibration_parts(fold_of: Ints) -> Ints:
@@ -174,26 +161,20 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
     rest = ~own & np.isfinite(decisions).all(axis=1)
     if rest.any():
-        found[rest] = calibration.fit_calibration(decisions[own], columns, kind).probabilities(
-            decisions[rest]
-        )
+        curves = calibration.fit_calibration(decisions[own], columns, kind)
+        found[rest] = curves.probabilities(decisions[rest])
     return found
 
 
-def reliability(probability: Floats, right: Bools) -> Reliability:
-    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reliability(np.array([0.85, 0.85, 0.85, 0.85]), np.array([True, True, True, False])).error
-    0.1
-    """
+def reliability(probability: Floats, right: Bools) -> dict[str, Any]:
+    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error."""
     place = np.searchsorted(np.linspace(0.0, 1.0, BINS + 1)[1:-1], probability)
-    inside = [place == number for number in np.unique(place)]
     bins = [
-        ReliabilityBin(int(rows.sum()), float(probability[rows].mean()), float(right[rows].mean()))
-        for rows in inside
-    ]
-    error = sum(one.n * abs(one.accuracy - one.probability) for one in bins) / len(probability)
-    return Reliability(bins, round(error, 6))
+        {
+            "n": int(rows.sum()), "probability": float(probability[rows].mean()),
+            "accuracy": float(right[rows].mean()),
+        }
+        for rows in (place == number for number in np.unique(place))
+    ]  # fmt: skip
+    error = sum(one["n"] * abs(one["accuracy"] - one["probability"]) for one in bins) / len(probability)
+    return {"bins": bins, "error": round(error, 6)}

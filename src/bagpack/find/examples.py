@@ -9,7 +9,7 @@ from typing import Any
 
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.tasks.checks import similar_labels, similar_labels_sentence
-from bagpack.tasks.files import TextFile, mapped_columns, plain, read_header, read_text_file
+from bagpack.tasks.files import TextFile, mapped_columns, plain, read_table, read_text_file
 from bagpack.tasks.pairs import LABELS, NO_LABELS, RELATIONS, SCORES, read_dataset, read_pairs
 from bagpack.tasks.pairs import Pair as Pair
 
@@ -111,7 +111,7 @@ def read_examples(
 ) -> Examples:
     """Read examples from a table with w1, w2 and, optionally, label; without labels, all pairs are positives."""
     file = read_text_file(path)
-    header = read_header(file)
+    header = read_table(file)
     mapped = mapped_columns(header, columns)
     names = {plain(name) for name in header.header}
     if "label" in mapped or names & {*LABELS, *RELATIONS}:

@@ -185,15 +185,12 @@ def show_coverage(facts: dict[str, Any]) -> None:
     _print_capped(facts, out)
     if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
         print_message(f"{_rows_repeat(facts)} a pair", None, out)
-    reason = facts.get("not_for_evaluate", "")
     said = [
         f"{many(len(found), one, several)}: {some_of(list(map(_shown, found)), SHOWN)}"
         for name, (one, several, _) in MISTAKES.items()
         if (found := facts.get(name))
     ]
-    similar = map(similar_labels_sentence, facts.get("similar_labels", ()))
-    said += [sentence for sentence in similar if sentence not in reason]
-    for sentence in [*said, *([f"evaluate cannot use it: {reason}"] if reason else [])]:
+    for sentence in [*said, *map(similar_labels_sentence, facts.get("similar_labels", ()))]:
         print_message(sentence, "yellow", out)
 
 
