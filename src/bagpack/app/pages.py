@@ -210,11 +210,11 @@ def similar_words(library: Library, name: str) -> list[Similar]:
     return [Similar(word, round(cosine, 3)) for word, cosine in found]
 
 
-def pair(library: Library, w1: str, w2: str, against: str | None = None) -> PairPage:
+def pair(library: Library, w1: str, w2: str) -> PairPage:
     """A pair's page."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
-    why = library.explanation(w1, w2, against)
+    why = library.explanation(w1, w2, evidence)
     return PairPage(sketch, near(library, sketch.unknown), why, library.by)
 
 

@@ -141,9 +141,6 @@ def explain(
     label: Annotated[
         list[str] | None, opt.value("LABEL", "Explain this label; repeatable; all: every label in full.")
     ] = None,
-    against: Annotated[
-        str | None, opt.value("LABEL", "Why the prediction (or --label) and not this label.")
-    ] = None,
     top: opt.Top = 10,
     lines: Annotated[int, opt.value("N", "Corpus lines shown for each context.", min=0)] = 1,
     features: Annotated[bool, opt.flag("--features", "Show the sum over features too.")] = False,
@@ -156,9 +153,11 @@ def explain(
 
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
+    from bagpack.contexts.targets import elsewhere
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.screens import show_explanation
+    from bagpack.wording import say_elsewhere
 
     opened = load_model(model)
     every = label == ["all"] and "all" not in map(str, opened.classes)
@@ -166,9 +165,8 @@ def explain(
         label = None
     source = opened.open_source(store, any_store)
     found = explain_pair(
-        opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,
-        in_full=every or json or label is not None,
-    )  # fmt: skip
+        opened, source, w1, w2, labels=label, top=top, lines=lines, in_full=every or json or label is not None
+    )
     if html is not None:
         from bagpack.report.html import render_explanation_page, write_page
 
@@ -178,6 +176,8 @@ def explain(
         console.print_json(found.to_dict())
     elif html is None:
         show_explanation(found, features)
+        for item in elsewhere(source, (w1, w2)):
+            console.print_message(say_elsewhere(**asdict(item)), "yellow")
         opt.hint_words(source, found.unknown)
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.kernels.tokens import window_end, window_start
+from bagpack.contexts.concordance import tokens_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import Shard
-from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 
@@ -71,22 +70,11 @@ def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArra
         return np.asarray(14 + np.log2(dice))
 
 
-@kernel
-def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
-    """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
-    for i in range(positions.size):
-        starts[i] = ends[i] = positions[i]
-        if backwards:
-            starts[i] = window_start(tokens, positions[i], reach)
-        else:
-            ends[i] = window_end(tokens, positions[i], reach)
-
-
 def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
-    """Bounds of the windows before or from the positions on."""
-    starts, ends = np.empty(positions.size, np.int64), np.empty(positions.size, np.int64)
-    windows_around(shard.tokens, positions, tokens, backwards, starts, ends)
-    return starts, ends
+    """Bounds of the up to `tokens` tokens before the positions, or from them on, inside their sentences."""
+    if backwards:
+        return positions - tokens_within(shard, positions, -1, tokens), positions
+    return positions, positions + tokens_within(shard, positions, 1, tokens)
 
 
 def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
