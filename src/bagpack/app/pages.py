@@ -107,8 +107,9 @@ def examples(library: Library) -> list[ExamplePair]:
     words = [word for word in words if word[0].isalpha() and len(word) > 2]
     pairs = []
     for word in _nouns(library, words)[:OFFERED]:
-        sketch = sketch_word(library.source, word, windows=library.settings.windows, by="logdice", examples=0)
-        near = [own.term for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
+        sketch = sketch_word(library.source, word, windows=library.settings.windows, examples=0)
+        words_near = [own for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
+        near = [own.term for own in sorted(words_near, key=lambda own: -own.logdice)]
         if near := _nouns(library, near):
             pairs.append(ExamplePair(word, near[0]))
     return pairs

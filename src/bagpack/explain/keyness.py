@@ -7,7 +7,7 @@ not depend on the size of the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,25 +96,29 @@ def tokens_in(starts: I64, ends: I64) -> tuple[I64, I64]:
     return np.arange(window.size) + (starts - np.cumsum(lengths) + lengths)[window], window
 
 
-def keywords(numbers: I64, background: Corpus, top: int) -> list[Keyword]:
+def keywords(
+    numbers: I64, background: Corpus, top: int, wanted: Callable[[I64], NDArray[np.bool_]] | None = None
+) -> list[Keyword]:
     """The terms that occur in windows more often than by chance, by G².
 
-    ``numbers`` has the number of each token of the windows in the background's lexicon, −1 for a term that it lacks.
+    ``numbers`` has the number of each token of the windows in the background's lexicon, −1 for a term that it lacks;
+    ``wanted`` says which of them may be keywords.
     """
     lexicon, window, whole = background.lexicon, numbers.size, max(background.tokens, 1)
     found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
     totals = lexicon.counts[found]
     llr = log_likelihood(counts, window, totals, whole)
-    kept = np.flatnonzero((counts >= LEAST) & (llr >= CHANCE))
+    kept = (counts >= LEAST) & (llr >= CHANCE)
+    if wanted is not None:
+        kept &= wanted(found)
+    chosen = np.flatnonzero(kept)
     return [
         Keyword(
-            lexicon.keys[int(found[i])],
-            int(counts[i]),
-            round(float(totals[i]) * window / whole, 3),
+            lexicon.keys[int(found[i])], int(counts[i]), round(float(totals[i]) * window / whole, 3),
             round(float(llr[i]), 1),
         )
-        for i in kept[np.argsort(-llr[kept], kind="stable")][:top].tolist()
-    ]
+        for i in chosen[np.argsort(-llr[chosen], kind="stable")][:top].tolist()
+    ]  # fmt: skip
 
 
 def spread(sizes: Sequence[int], most: int) -> list[I64]:
