@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from engine_servers import PASSWORD, free_port
@@ -14,7 +15,7 @@ from tests.forging import data_of, forge
 
 from bagpack.engines.base import BusyError, EngineError, parse_address
 from bagpack.engines.build import build_engine
-from bagpack.engines.cache import AnswerCache, RequestPolicy
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
 from bagpack.engines.snippets import SnippetCorpus
@@ -234,8 +235,8 @@ def test_ctrl_c_loses_no_answer(ctrl_c, connections, searches, make_url, filled,
     searches.then = lambda number: None
     fetch_snippets(pairs, url, tmp_path / "s.bps", cache=cache)
     assert len(searches) == len(set(searches)) == count, "nothing is asked twice"
-    with AnswerCache(cache) as held:
-        assert held.spent(parse_address(url).shown) == count + 2, "and the mapping for each run"
+    with closing(Requests(cache, parse_address(url).shown)) as held:
+        assert held.spent == count + 2, "and the mapping for each run"
 
 
 FETCH = """
@@ -269,8 +270,8 @@ def test_kill_9_during_a_fetch(searches, make_url, filled, tmp_path):
     before = len(searches)
     found = fetch_snippets(PAIRS, url, out, cache=cache).corpus
     assert 27 - 12 <= len(searches) - before <= 27 - 12 + 4, "only what was in flight is asked twice"
-    with AnswerCache(cache) as held:
-        assert held.spent(parse_address(url).shown) >= len(searches), "what was in flight was paid for"
+    with closing(Requests(cache, parse_address(url).shown)) as held:
+        assert held.spent >= len(searches), "what was in flight was paid for"
     assert found.contexts("cat", "lion").total == 2
     assert SnippetCorpus.open(out).verify() == []
 

@@ -13,7 +13,7 @@ import zlib
 import pytest
 
 from bagpack.engines.base import BusyError, EngineError
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
 
@@ -230,14 +230,14 @@ def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
 
 def test_endless_429_ends(connect, tmp_path):
     busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
-    with lying_server(busy) as (host, asked), AnswerCache(tmp_path / "c") as cache:
-        url = f"opensearch+http://{host}/docs?field=body"
-        requests = Requests(cache, url, RequestPolicy(retries=3, first_wait=0.01), TIMEOUT)
-        engine = connect(url, TIMEOUT, requests)
+    policy = RequestPolicy(retries=3, first_wait=0.01)
+    requests = Requests(tmp_path / "c", "a", policy, TIMEOUT)
+    with lying_server(busy) as (host, asked), contextlib.closing(requests):
+        engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT, requests)
         with pytest.raises(BusyError, match=r"too busy .status 429.: busy; lower --rate"):
             engine.search(CAT, 10)
         assert len(asked) == 4
-        assert cache.spent(url) == 5, "the mapping, the search and its three retries"
+        assert requests.spent == 5, "the mapping, the search and its three retries"
 
 
 @pytest.mark.parametrize("wait", ["7", "date"])

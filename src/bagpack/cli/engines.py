@@ -83,7 +83,7 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
         "pairs": len(plan.listed),
         "queries": len(plan.queries),
         "forms": {word: [" ".join(form) for form in forms] for word, forms in plan.forms.items()},
-        "examples": [{"query": str(q), "native": made.native(q)} for q in _first_queries(plan)],
+        "examples": [str(query) for query in _first_queries(plan)],
     }
     if json:
         console.print_json(facts)
@@ -94,8 +94,8 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
     console.write(
         f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:\n"
     )
-    for entry in facts["examples"]:
-        console.write(f"{entry['query']}\n    {entry['native']}\n")
+    for query in facts["examples"]:
+        console.write(f"{query}\n")
     if requests > facts["queries"] or facts["dollars"]:
         cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
         time_needed = (

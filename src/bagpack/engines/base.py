@@ -16,12 +16,8 @@ if TYPE_CHECKING:
     from bagpack.engines.queries import Query
 
 MODULES = {"tantivy": "tantivy", "api": "api"} | {
-    f"{name}+{protocol}": module
-    for name, module in (
-        ("infinigram", "infinigram"),
-        ("opensearch", "opensearch"),
-        ("elasticsearch", "opensearch"),
-    )
+    f"{name}+{protocol}": "infinigram" if name == "infinigram" else "opensearch"
+    for name in ("infinigram", "opensearch", "elasticsearch")
     for protocol in ("http", "https")
 }
 HIDDEN = "***"
@@ -50,7 +46,7 @@ class Snippet(NamedTuple):
 
 
 class Engine:
-    """A search engine. Subclasses have at least `open`, `search` and `native`; `search` is called from several threads.
+    """A search engine. Subclasses have at least `open` and `search`, which is called from several threads.
 
     Requests that cost something go through `ask`, which counts them, keeps their answers, and repeats them if the
     engine was busy.
@@ -84,10 +80,6 @@ class Engine:
         """The first `limit` snippets in the engine's fixed order."""
         raise NotImplementedError
 
-    def native(self, query: Query) -> str:
-        """The query in the engine's own language; the engine need not be open."""
-        raise NotImplementedError
-
     def most_requests(self, query: Query, limit: int) -> int:
         """The number of requests that a query takes at most."""
         return 1
@@ -114,7 +106,6 @@ class Address:
 
     @property
     def parts(self) -> SplitResult:
-        """The URL's pieces."""
         try:
             parts = urlsplit(self.url)
             # me:12/secret@host: 12 is no port
@@ -136,7 +127,6 @@ class Address:
 
     @property
     def options(self) -> dict[str, str]:
-        """The query string."""
         return dict(parse_qsl(self.parts.query, keep_blank_values=True))
 
     @property
@@ -147,8 +137,7 @@ class Address:
         parts = self.parts
         host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
         kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
-        query = f"?{urlencode(kept)}" if kept else ""
-        return f"{self.scheme}:{host}{parts.path}{query}"
+        return f"{self.scheme}:{host}{parts.path}{f'?{urlencode(kept)}' if kept else ''}"
 
     def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
         """A message on one line, without passwords, options that look like one, and `secrets`."""

@@ -26,7 +26,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import Engine, Snippet, connect, distinct, make_engine
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.observations import (
     Annotation,
@@ -87,7 +87,7 @@ def fetch_snippets(
             f"shows what it takes"
         )
     with ExitStack() as stack:
-        requests = Requests(stack.enter_context(AnswerCache(cache)), named.address.shown, policy, timeout)
+        requests = stack.enter_context(closing(Requests(cache, named.address.shown, policy, timeout)))
         opened = stack.enter_context(closing(connect(engine, timeout, requests)))
         # The answers are in the cache: what a killed run left next to the target is not worth resuming.
         with new_artefact(out, SNIPPETS, overwrite=overwrite) as draft:

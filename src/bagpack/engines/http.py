@@ -36,20 +36,12 @@ class HttpEngine(Engine):
     """An engine that is asked by HTTP requests, and answers with JSON objects."""
 
     credentials = "check the credentials"  # the advice if they are refused
-    _portal: Any = None
+    _stack: ExitStack | None = None
 
-    def start(
-        self, base: str, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = (),
-        ca_certs: str | None = None,
-    ) -> None:  # fmt: skip
+    def start(self, base: str, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = ()) -> None:
         """Prepare connections to ``http://HOST:PORT`` or ``https://HOST:PORT``; nothing is sent yet.
 
-        Parameters
-        ----------
-        secrets
-            What messages must not show, apart from what the address knows of.
-        ca_certs
-            A file of certificates that are trusted instead of the system's.
+        Messages must not show `secrets`, nor what the address knows of.
         """
         self._httpx = import_extra("httpx", "httpx", "http", "an engine behind HTTP")
         from anyio.from_thread import start_blocking_portal
@@ -57,28 +49,19 @@ class HttpEngine(Engine):
         self._secrets = list(secrets)
         sent = {"accept": "application/json", "accept-encoding": "gzip", **(headers or {})}
         try:
-            trusted = ssl.create_default_context(cafile=ca_certs) if base.startswith("https") else False
-        except (OSError, ssl.SSLError) as error:
-            reason = error.strerror or error
-            raise UsageError(
-                f"ca_certs={ca_certs} is not a file of certificates ({reason}); correct it in the URL"
-            ) from None
-        try:
             encoded = {name: value.encode() for name, value in sent.items()}
-            client = self._httpx.AsyncClient(
+            trusted = ssl.create_default_context() if base.startswith("https") else False  # the system's
+            self._client = self._httpx.AsyncClient(
                 base_url=base, headers=encoded, timeout=self.timeout, verify=trusted
             )
         except (self._httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
-        self._client = client
         self._stack = ExitStack()
         self._portal = self._stack.enter_context(start_blocking_portal())
-        self._stack.callback(self._portal.call, client.aclose)
+        self._stack.callback(self._portal.call, self._client.aclose)
 
     def close(self) -> None:
-        """Close the connections and end the thread."""
-        if self._portal is not None:
-            self._portal = None
+        if self._stack is not None:
             self._stack.close()
 
     def send(self, method: str, target: str, body: str | None = None) -> str:
@@ -104,12 +87,12 @@ class HttpEngine(Engine):
             raise EngineError(f"{where} answered damaged gzip data; try again later") from None
         except httpx.TransportError as error:
             reason = self._scrub(error) or type(error).__name__
-            if "[SSL" in reason:
-                raise EngineError(
-                    f"{where} has no certificate that is trusted here ({reason}); name its authority with "
-                    f"ca_certs=FILE in the URL, or use +http"
-                ) from None
             closed = "disconnected" in reason or "peer closed" in reason
+            if "[SSL" in reason:
+                fix = "name the file of its authority in SSL_CERT_FILE, or use +http"
+                raise EngineError(
+                    f"{where} has no certificate that is trusted here ({reason}); {fix}"
+                ) from None
             if isinstance(error, httpx.ProtocolError) and not closed:
                 raise EngineError(
                     f"{where} answered something that is not HTTP; check its host and port"
@@ -168,23 +151,19 @@ class HttpEngine(Engine):
         return UsageError(f"{self.address} is not a URL that HTTP can carry; check it")
 
     def unexpected(self, what: str) -> EngineError:
-        """The error for JSON without what belongs into it."""
-        return EngineError(f"{self.address} answered JSON without {what}; check the URL")
+        """The error for an answer that is not as it should be."""
+        return EngineError(f"{self.address} answered {what}; check the URL")
 
     def parse(self, text: str | bytes) -> dict[str, Any]:
         """The JSON object that a server answered."""
         try:
             found = json.loads(text)
         except RecursionError:
-            raise EngineError(
-                f"{self.address} answered JSON that is nested too deeply; check the URL"
-            ) from None
+            raise self.unexpected("JSON that is nested too deeply") from None
         except ValueError:
-            raise EngineError(
-                f"{self.address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
-            ) from None
+            raise self.unexpected("something that is not JSON, such as a login page") from None
         if not isinstance(found, dict):
-            raise EngineError(f"{self.address} answered JSON that is not an object; check the URL")
+            raise self.unexpected("JSON that is not an object")
         return found
 
 
@@ -213,3 +192,9 @@ def lookup(value: Any, path: str) -> Any:
 def clean_text(value: Any) -> str | None:
     """A string from JSON as text that can be stored (lone surrogates become U+FFFD); None for anything else."""
     return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else None
+
+
+def clean_texts(value: Any) -> list[str] | None:
+    """The same for a string or a list of strings."""
+    texts = [clean_text(part) for part in (value if isinstance(value, list) else [value])]
+    return None if None in texts else [text for text in texts if text]

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from bagpack.engines.queries import Query
 
 TERMS = 4  # strings that the service takes in one clause
-MAX_DIFF_TOKENS = 20  # of the server: six words and their pieces
-MAX_CLAUSE_FREQ = 500_000  # the service's maximum; above, it looks at a part of the occurrences
+# max_clause_freq is the service's maximum (above, it looks at a part of the occurrences); max_diff_tokens are tokens of
+# the server: six words and their pieces.
+NEAR = {"max_clause_freq": 500_000, "max_diff_tokens": 20}
 MAX_DISP_LEN = 200  # tokens of a document around a match
 
 
@@ -64,10 +65,8 @@ class InfiniGram(HttpEngine):
                 for rank in range(*(*self._numbers(segment), 0, 0)[:2]):
                     yield "get_doc_by_rank", {"s": shard, "rank": rank}
             return
-        answer = self._post(
-            "find_cnf", text, max_clause_freq=MAX_CLAUSE_FREQ, max_diff_tokens=MAX_DIFF_TOKENS
-        )
-        for shard, pointers in enumerate(self._list(answer.get("ptrs_by_shard"))):
+        found = self._post("find_cnf", text, **NEAR).get("ptrs_by_shard")
+        for shard, pointers in enumerate(self._list(found)):
             for pointer in sorted(self._numbers(pointers)):
                 yield "get_doc_by_ptr", {"s": shard, "ptr": pointer}
 
@@ -76,7 +75,7 @@ class InfiniGram(HttpEngine):
         spans = self._list(answer.get("spans"))
         texts = [clean_text(span[0]) if isinstance(span, list) and span else None for span in spans]
         if None in texts:
-            raise self.unexpected("spans")
+            raise self.unexpected("JSON without spans")
         return Snippet(f"{self._index}:{answer.get('doc_ix')}", "".join(filter(None, texts)))
 
     def _post(self, kind: str, text: str, **more: int) -> dict[str, Any]:
@@ -92,23 +91,19 @@ class InfiniGram(HttpEngine):
             )
         return answer
 
-    def native(self, query: Query) -> str:
-        """What is sent as `query`."""
-        return " ; ".join(clauses(query))
-
     def most_requests(self, query: Query, limit: int) -> int:
         """Finding, and each document; the queries of a pair are asked as one."""
         return 0 if query.is_repeated else len(clauses(query)) + limit
 
     def _list(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise self.unexpected("a list where one belongs")
+            raise self.unexpected("JSON without a list where one belongs")
         return value
 
     def _numbers(self, value: Any) -> list[int]:
         found = self._list(value)
         if not all(isinstance(number, int) and 0 <= number < 2**63 for number in found):
-            raise self.unexpected("a number where one belongs")
+            raise self.unexpected("JSON without a number where one belongs")
         return found
 
 

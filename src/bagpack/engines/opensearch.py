@@ -2,9 +2,8 @@
 
 `opensearch+https://[USER:PASSWORD@]HOST:PORT/INDEX`, likewise `elasticsearch+https://…` (or `+http`). By default the
 index is one that `bagpack engine build` filled, a document per sentence. In an index of the user's own, `field`
-names the text field to search and to read. `ca_certs` names a file of certificates to trust. User and password may
-also come from BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, an API key of Elasticsearch from
-BAGPACK_ENGINE_API_KEY.
+names the text field to search and to read. User and password may also come from BAGPACK_ENGINE_USER and
+BAGPACK_ENGINE_PASSWORD, an API key of Elasticsearch from BAGPACK_ENGINE_API_KEY.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ import itertools
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from bagpack.engines.base import Address, BusyError, EngineError, Snippet
 from bagpack.engines.cache import RequestPolicy, Requests
-from bagpack.engines.http import HttpEngine, RefusedError, clean_text, lookup
+from bagpack.engines.http import HttpEngine, RefusedError, clean_text, clean_texts, lookup
 from bagpack.engines.sentences import index_word, index_words
 from bagpack.errors import UsageError
 
@@ -81,46 +80,49 @@ class OpenSearch(HttpEngine):
         protocol = address.scheme.partition("+")[2]
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or "localhost"
         port = parts.port or (443 if protocol == "https" else 9200)
-        secrets = [os.environ.get(f"BAGPACK_ENGINE_{name}", "") for name in ("PASSWORD", "API_KEY")]
-        ca_certs = address.options.get("ca_certs")
-        self.start(f"{protocol}://{host}:{port}", _authorization(address), secrets, ca_certs)
+        key, user, password = (
+            os.environ.get(f"BAGPACK_ENGINE_{n}", "") for n in ("API_KEY", "USER", "PASSWORD")
+        )
+        user, own = unquote(parts.username or "") or user, unquote(parts.password or "") or password
+        headers = {}
+        if key and address.scheme.startswith("elasticsearch"):
+            headers["authorization"] = f"ApiKey {key}"
+        elif user:
+            encoded = base64.b64encode(f"{user}:{own}".encode()).decode()
+            headers["authorization"] = f"Basic {encoded}"
+        self.start(f"{protocol}://{host}:{port}", headers, [password, key])
 
     def _call(self, method: str, path: str, body: Any = None) -> str:
         return self.send(method, path, None if body is None else json.dumps(body))
 
-    def _mappings(self) -> dict[str, dict[str, Any]] | None:
-        """The mappings of each index that has the name; None if there is none."""
+    def _mappings(self) -> dict[str, dict[str, Any]]:
+        """The mappings of each index that has the name; none if there is none."""
         try:
             assert self.requests is not None
             found = self.parse(self.requests.send(lambda: self._call("GET", f"/{self._index}/_mapping")))
         except RefusedError as error:
             if error.status == 404:
-                return None
+                return {}
             raise
         mappings = {name: lookup(entry, "mappings") for name, entry in found.items()}
         if not mappings or not all(isinstance(mapping, dict) for mapping in mappings.values()):
-            raise self.unexpected("an index mapping")
+            raise self.unexpected("JSON without an index mapping")
         return mappings
 
     def open(self) -> None:
         """Look at the index's mapping: whether it is ours, or has the field that the URL names."""
         self._start()
-        found = self._mappings()
-        if found is None:
+        found = list(self._mappings().values())
+        if not found:
             raise EngineError(
                 f"{self.address} has no index {self._index!r}; correct its name, or fill one with bagpack engine build"
             )
         if self._field is not None:
-            known = sorted({name for mapping in found.values() for name in _fields(mapping)})
-            if (
-                self._field not in known
-            ):  # servers answer nothing, without an error, where a field does not exist
-                raise EngineError(
-                    f"{self.address} has no field {self._field!r}; correct field= in the URL (its fields: "
-                    f"{', '.join(known[:20]) or 'none'})"
-                )
+            # Servers answer nothing, without an error, where a field does not exist.
+            if not any(_has_field(mapping, self._field) for mapping in found):
+                raise EngineError(f"{self.address} has no field {self._field!r}; correct field= in the URL")
             return
-        facts = lookup(next(iter(found.values())), "_meta.bagpack") if len(found) == 1 else None
+        facts = lookup(found[0], "_meta.bagpack") if len(found) == 1 else None
         if not isinstance(facts, dict):
             raise UsageError(
                 f"{self.address} was not filled by bagpack engine build; name the field that holds its text "
@@ -146,21 +148,16 @@ class OpenSearch(HttpEngine):
             # In a foreign index the index order, which `preference` keeps the same from search to search.
             "sort": [{"_doc" if self._field else "number": "asc"}],
             "_source": [self._field] if self._field else ["document", "sentence"],
-            "query": self._query(query),
+            "query": {"intervals": {self._field or "words": intervals(query)}},
         }
         path = f"/{self._index}/_search?preference=bagpack"
         kept = self.ask(json.dumps(body), lambda: self._whole(self._call("POST", path, body)))
         hits = lookup(self.parse(kept), "hits.hits")
         if not isinstance(hits, list):
-            raise self.unexpected("search results")
+            raise self.unexpected("JSON without search results")
         if len(hits) > limit:
-            raise EngineError(
-                f"{self.address} answered {len(hits):,} hits where at most {limit:,} were asked for; check the URL"
-            )
+            raise self.unexpected(f"{len(hits):,} hits where at most {limit:,} were asked for")
         return list(map(self._snippet, hits))
-
-    def _query(self, query: Query) -> dict[str, Any]:
-        return {"intervals": {self._field or "words": intervals(query)}}
 
     def _whole(self, text: str) -> str:
         """An answer, if all shards gave theirs."""
@@ -178,18 +175,13 @@ class OpenSearch(HttpEngine):
         return Snippet(clean_text(str(hit.get("_id", ""))) or "", self._text(source, self._field))
 
     def _text(self, source: dict[str, Any], name: str) -> str:
-        held = source[name] if name in source else lookup(source, name)
-        texts = [clean_text(part) for part in (held if isinstance(held, list) else [held])]
-        if None in texts:
+        texts = clean_texts(source[name] if name in source else lookup(source, name))
+        if texts is None:
             raise EngineError(
                 f"{self.address} answered a hit whose field {name!r} is not text in _source; name a field that is "
                 f"stored there"
             )
-        return "\n".join(filter(None, texts))
-
-    def native(self, query: Query) -> str:
-        """The `intervals` query as JSON."""
-        return json.dumps(self._query(query), ensure_ascii=False)
+        return "\n".join(texts)
 
     def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
         """Fill a fresh index, and then give it its name as an alias."""
@@ -199,7 +191,7 @@ class OpenSearch(HttpEngine):
         self.requests = Requests(None, self.address.shown, RequestPolicy(retries=BULK_RETRIES), BULK_TIMEOUT)
         self._start()
         try:
-            old = self._mappings() or {}
+            old = self._mappings()
             if not all(lookup(mapping, "_meta.bagpack") for mapping in old.values()):
                 raise EngineError(
                     f"{self.address} was not made by BagPack, so it is not replaced; name another index"
@@ -243,7 +235,7 @@ class OpenSearch(HttpEngine):
             answer = self.send("POST", "/_bulk", text)
             items = self.parse(answer).get("items")
             if not isinstance(items, list):
-                raise self.unexpected("the result of a bulk request")
+                raise self.unexpected("JSON without the result of a bulk request")
             results = [(lookup(item, "index.status"), lookup(item, "index.error")) for item in items]
             for status, error in results:
                 if status not in (200, 201, 429):
@@ -259,26 +251,10 @@ class OpenSearch(HttpEngine):
         self.requests.send(send)
 
 
-def _authorization(address: Address) -> dict[str, str]:
-    """The header for credentials from the URL or the environment."""
-    key = os.environ.get("BAGPACK_ENGINE_API_KEY")
-    if key and address.scheme.startswith("elasticsearch"):
-        return {"authorization": f"ApiKey {key}"}
-    parts = address.parts
-    user = unquote(parts.username or "") or os.environ.get("BAGPACK_ENGINE_USER", "")
-    password = unquote(parts.password or "") or os.environ.get("BAGPACK_ENGINE_PASSWORD", "")
-    encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
-    return {"authorization": f"Basic {encoded}"} if user else {}
-
-
-def _fields(mapping: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """The full names of a mapping's fields."""
-    for part in ("properties", "fields"):
-        held = mapping.get(part)
-        for name, entry in held.items() if isinstance(held, dict) else ():
-            if isinstance(entry, dict):
-                yield before + name
-                yield from _fields(entry, f"{before}{name}.")
+def _has_field(mapping: Any, name: str) -> bool:
+    first, _, rest = name.partition(".")
+    entries = [lookup(mapping, f"{part}.{first}") for part in ("properties", "fields")]
+    return any(isinstance(entry, dict) and (not rest or _has_field(entry, rest)) for entry in entries)
 
 
 ENGINE = OpenSearch
