@@ -97,8 +97,7 @@ def home(library: Library) -> HomePage:
 def examples(library: Library) -> list[ExamplePair]:
     """Pairs to begin with: of a model, training pairs that are often seen together; else nouns with a collocate."""
     if not isinstance(library.source, Corpus):  # snippets have only the pairs that were fetched
-        fetched = list(getattr(library.source, "pair_rows", lambda: [])())[:OFFERED]
-        return [ExamplePair(row[0], row[1]) for row in fetched]
+        return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
     if library.model is not None and (found := _trained(library, library.model)):
         return found
     lexicon = library.background.lexicon

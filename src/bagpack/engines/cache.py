@@ -78,15 +78,9 @@ def default_cache() -> Path:
 class Requests:
     """The requests of one engine: how they are sent, and the table that counts them and keeps their answers.
 
-    Several threads and processes may share a table. A request, its retries and the pauses between them take at most
-    `timeout` × (`retries` + 1) seconds.
-
-    Parameters
-    ----------
-    cache
-        The file of the table; None: none, so that there is no budget.
-    account
-        The name under which requests are counted: the engine's URL without credentials.
+    Several threads and processes may share a table (`cache`; None: there is none, and no budget). Requests are counted
+    under `account`, the engine's URL without credentials. A request, its retries and the pauses between them take at
+    most `timeout` × (`retries` + 1) seconds.
     """
 
     def __init__(
@@ -101,24 +95,23 @@ class Requests:
         self._next = 0.0
         self._lock = threading.RLock()
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        if cache is not None:
-            try:
-                with self._table():
-                    self._open(Path(cache))
-            except BaseException:
-                self.close()
-                raise
+        try:
+            with self._table():
+                self._open(Path(cache) if cache is not None else None)
+        except BaseException:
+            self.close()
+            raise
 
-    def _open(self, path: Path) -> None:
+    def _open(self, path: Path | None) -> None:
+        if path is None:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode = WAL")
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, FORMAT_VERSION):
-            raise StoreError(
-                f"the answer cache {path} has format version {version}, this BagPack reads {FORMAT_VERSION}; move it "
-                f"elsewhere"
-            )
+            text = f"has format version {version}, this BagPack reads {FORMAT_VERSION}; move it elsewhere"
+            raise StoreError(f"the answer cache {path} {text}")
         self._database.executescript(SCHEMA)
 
     def close(self) -> None:
@@ -146,16 +139,10 @@ class Requests:
             return int(found.fetchone()[0])
 
     def ask(self, asked: str, send: Callable[[], str], lasting: bool = False) -> str:
-        """The answer to a request: the one that was kept, or a fresh one.
+        """The answer to a request: the one that was kept (`lasting`: however old it is), or a fresh one.
 
-        Parameters
-        ----------
-        asked
-            The request with everything that its answer depends on.
-        send
-            Sends the request once; raises `BusyError` if it is worth another try.
-        lasting
-            Whether the answer never changes, so that it is used however old it is.
+        `asked` is everything that the answer depends on. `send` sends the request once, and raises `BusyError` if it
+        is worth another try.
         """
         key = _digest(asked.encode())
         if self.cache is not None:
@@ -180,14 +167,10 @@ class Requests:
         def pause(state: Any) -> float:
             return float(max(backoff(state), state.outcome.exception().wait or 0.0))
 
-        again = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(BusyError),
-            stop=tenacity.stop_after_attempt(self.policy.retries + 1)
-            | tenacity.stop_before_delay(self._patience),
-            wait=pause,
-            sleep=self.stopped.wait,
-            reraise=True,
-        )
+        stop = tenacity.stop_after_attempt(self.policy.retries + 1)
+        stop |= tenacity.stop_before_delay(self._patience)
+        busy = tenacity.retry_if_exception_type(BusyError)
+        again = tenacity.Retrying(retry=busy, stop=stop, wait=pause, sleep=self.stopped.wait, reraise=True)
         return str(again(self._once, send, key))
 
     def _once(self, send: Callable[[], str], key: bytes) -> str:

@@ -44,7 +44,6 @@ from bagpack.parallel import jobs, progress
 from bagpack.tasks.pairs import Pair
 
 ROLES = ("sentences", "words", "pairs")
-Files = dict[str, VerticalFile]
 
 
 class Fetched(NamedTuple):
@@ -164,20 +163,15 @@ def _write(
     store = Corpus.open(work / "sentences")
     return {
         **{name: getattr(store, name) for name in ("tokens", "sentences", "documents", "types")},
-        "queries": len(plan.queries),
-        "queries_capped": len(capped),
-        "words": len(plan.forms),
-        "pairs": len(plan.listed),
-        "single_contexts": files["words"].count,
-        "pair_contexts": files["pairs"].count,
-        "content_hash": digest("\n".join(content).encode()),
-        "options": options.to_dict(),
-    }
+        "queries": len(plan.queries), "queries_capped": len(capped), "words": len(plan.forms),
+        "pairs": len(plan.listed), "single_contexts": files["words"].count, "pair_contexts": files["pairs"].count,
+        "content_hash": digest("\n".join(content).encode()), "options": options.to_dict(),
+    }  # fmt: skip
 
 
 def _observe(
     target: str | Pair, queries: Sequence[Query], answers: Sequence[Answer], exact: bool, annotation: Annotation,
-    files: Files, written: set[str],
+    files: dict[str, VerticalFile], written: set[str],
 ) -> None:  # fmt: skip
     """Write the sentences that are not `written` yet, and what they give to a word or a pair, by its keys.
 
@@ -189,22 +183,20 @@ def _observe(
     for number, answer in enumerate(answers):
         for snippet in answer.snippets:
             allowed.setdefault(snippet.text, set()).add(("+-"[number // GAPS], number % GAPS))
-    for snippet in distinct(snippet for answer in answers for snippet in answer.snippets):
-        seen = digest(snippet.text.encode())
-        for sentence in annotation.of(snippet):
+    for document, text in distinct(snippet for answer in answers for snippet in answer.snippets):
+        seen = digest(text.encode())
+        for sentence in annotation.of(text):
             if seen not in written:
-                files["sentences"].add(snippet.document, sentence.observed())
+                files["sentences"].add(document, sentence.observed())
+            ones, twos = (occurrences(sentence.folded, own) for own in (queries[0].forms1, queries[0].forms2))
             if isinstance(target, str):
-                for place in occurrences(sentence.folded, queries[0].forms1):
-                    files["words"].add(snippet.document, sentence.observed([(place, target)]))
+                for place in sorted(ones.items()):
+                    files["words"].add(document, sentence.observed([(place, target)]))
                 continue
-            forms = queries[0].forms1, queries[0].forms2
-            ones, twos = (occurrences(sentence.folded, own) for own in forms)
-            for order, gap, first, second in co_occurrences(ones, twos, target[0] == target[1]):
-                if not exact or (order, gap) in allowed[snippet.text]:
+            for order, gap, *places in co_occurrences(ones, twos, target[0] == target[1]):
+                if not exact or (order, gap) in allowed[text]:
                     keys = target if order == "+" else target[::-1]
-                    places = zip((first, second), keys, strict=True)
-                    files["pairs"].add(snippet.document, sentence.observed(places))
+                    files["pairs"].add(document, sentence.observed(zip(places, keys, strict=True)))
         written.add(seen)
 
 

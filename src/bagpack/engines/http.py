@@ -6,11 +6,9 @@ them. Requests therefore run in an event loop in a thread of its own, where a wh
 
 from __future__ import annotations
 
-import email.utils
 import json
 import re
 import ssl
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -65,42 +63,30 @@ class HttpEngine(Engine):
             self._stack.close()
 
     def send(self, method: str, target: str, body: str | None = None) -> str:
-        """The text of the answer to one request, which is a JSON object.
+        """The text of the answer to one request, which is a JSON object of at most `MAX_BYTES`.
 
-        Raises
-        ------
-        BusyError
-            The server is busy, does not answer, or not completely within the timeout.
-        RefusedError
-            The server answered with an error status.
-        EngineError
-            The answer is larger than `MAX_BYTES`, or not HTTP, or not a JSON object.
+        Raises `BusyError` if the server is busy or does not answer completely within the timeout, `RefusedError` if
+        it answers with an error status.
         """
-        httpx, where = self._httpx, self.address
+        httpx = self._httpx
         try:
             answer, content = self._portal.call(self._exchange, method, target, body)
         except (TimeoutError, httpx.TimeoutException):
-            raise BusyError(
-                f"{where} did not answer within {self.timeout:g} s; ask it less at once"
-            ) from None
+            late = f"{self.address} did not answer within {self.timeout:g} s; ask it less at once"
+            raise BusyError(late) from None
         except httpx.DecodingError:
-            raise EngineError(f"{where} answered damaged gzip data; try again later") from None
+            raise self.failure("answered damaged gzip data; try again later") from None
         except httpx.TransportError as error:
             reason = self._scrub(error) or type(error).__name__
             closed = "disconnected" in reason or "peer closed" in reason
             if "[SSL" in reason:
                 fix = "name the file of its authority in SSL_CERT_FILE, or use +http"
-                raise EngineError(
-                    f"{where} has no certificate that is trusted here ({reason}); {fix}"
-                ) from None
+                raise self.failure(f"has no certificate that is trusted here ({reason}); {fix}") from None
             if isinstance(error, httpx.ProtocolError) and not closed:
-                raise EngineError(
-                    f"{where} answered something that is not HTTP; check its host and port"
-                ) from None
+                raise self.failure("answered something that is not HTTP; check its host and port") from None
             reason = "it closed the connection" if closed else reason
-            raise BusyError(
-                f"{where} does not answer ({reason}); check that the server runs, and its host and port"
-            ) from None
+            fix = "check that the server runs, and its host and port"
+            raise BusyError(f"{self.address} does not answer ({reason}); {fix}") from None
         except (httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
         if answer.status_code >= 300:
@@ -117,14 +103,12 @@ class HttpEngine(Engine):
         with anyio.fail_after(self.timeout):
             async with self._client.stream(method, target, content=content, headers=kind) as answer:
                 if answer.headers.get("content-encoding", "identity").strip().lower() not in ENCODINGS:
-                    raise EngineError(f"{self.address} answered in an encoding that was not asked for")
+                    raise self.failure("answered in an encoding that was not asked for")
                 async for chunk in answer.aiter_bytes():
                     found += chunk
                     if len(found) > MAX_BYTES:
-                        raise EngineError(
-                            f"{self.address} answered with more than {MAX_BYTES >> 20} MiB; lower --limit, or search "
-                            f"a field with shorter texts"
-                        )
+                        fix = "lower --limit, or search a field with shorter texts"
+                        raise self.failure(f"answered with more than {MAX_BYTES >> 20} MiB; {fix}")
         return answer, bytes(found)
 
     def _refused(self, answer: Any, content: bytes) -> EngineError:
@@ -137,7 +121,8 @@ class HttpEngine(Engine):
             error = next((error[name] for name in REASONS if error.get(name)), None)
         said = f"(status {status})" + (f": {self._scrub(error)[:300]}" if error else "")
         if status == 429 or status >= 500:
-            wait = retry_after(answer.headers.get("retry-after", ""))
+            asked = answer.headers.get("retry-after", "")
+            wait = float(asked) if asked.strip().isdecimal() else None
             asks = f"; it asks to wait {wait:,.0f} s" if wait else ""
             return BusyError(f"{where} is too busy {said}; lower --rate{asks}", wait)
         if status in (401, 403):
@@ -150,9 +135,12 @@ class HttpEngine(Engine):
     def _unusable(self) -> UsageError:
         return UsageError(f"{self.address} is not a URL that HTTP can carry; check it")
 
+    def failure(self, what: str) -> EngineError:
+        return EngineError(f"{self.address} {what}")
+
     def unexpected(self, what: str) -> EngineError:
         """The error for an answer that is not as it should be."""
-        return EngineError(f"{self.address} answered {what}; check the URL")
+        return self.failure(f"answered {what}; check the URL")
 
     def parse(self, text: str | bytes) -> dict[str, Any]:
         """The JSON object that a server answered."""
@@ -165,21 +153,6 @@ class HttpEngine(Engine):
         if not isinstance(found, dict):
             raise self.unexpected("JSON that is not an object")
         return found
-
-
-def retry_after(value: str) -> float | None:
-    """The seconds of a `Retry-After` header: a number, or a date.
-
-    >>> retry_after("120")
-    120.0
-    >>> retry_after("soon")
-    """
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def lookup(value: Any, path: str) -> Any:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bagpack.engines.base import EngineError, Snippet, chunks
+from bagpack.engines.base import Snippet, chunks
 from bagpack.engines.http import HttpEngine, clean_text
 from bagpack.errors import UsageError
 
@@ -86,9 +86,8 @@ class InfiniGram(HttpEngine):
     def _send(self, payload: str) -> str:
         answer = self.send("POST", self.address.parts.path or "/", payload)
         if error := self.parse(answer).get("error"):  # which is not worth keeping
-            raise EngineError(
-                f"{self.address} could not answer: {self.address.scrub(error)[:300]}; check index= in the URL"
-            )
+            reason = self.address.scrub(error)[:300]
+            raise self.failure(f"could not answer: {reason}; check index= in the URL")
         return answer
 
     def most_requests(self, query: Query, limit: int) -> int:

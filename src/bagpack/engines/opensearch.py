@@ -114,13 +114,12 @@ class OpenSearch(HttpEngine):
         self._start()
         found = list(self._mappings().values())
         if not found:
-            raise EngineError(
-                f"{self.address} has no index {self._index!r}; correct its name, or fill one with bagpack engine build"
-            )
+            fix = "correct its name, or fill one with bagpack engine build"
+            raise self.failure(f"has no index {self._index!r}; {fix}")
         if self._field is not None:
             # Servers answer nothing, without an error, where a field does not exist.
             if not any(_has_field(mapping, self._field) for mapping in found):
-                raise EngineError(f"{self.address} has no field {self._field!r}; correct field= in the URL")
+                raise self.failure(f"has no field {self._field!r}; correct field= in the URL")
             return
         facts = lookup(found[0], "_meta.bagpack") if len(found) == 1 else None
         if not isinstance(facts, dict):
@@ -129,10 +128,8 @@ class OpenSearch(HttpEngine):
                 f"({self.address.shown}?field=…)"
             )
         if facts.get("format_version") != FORMAT_VERSION:
-            raise EngineError(
-                f"{self.address} has format version {facts.get('format_version')}, this BagPack reads "
-                f"{FORMAT_VERSION}; build it again"
-            )
+            version = facts.get("format_version")
+            raise self.failure(f"has format version {version}, not {FORMAT_VERSION}; build it again")
         self.exact = True
         self.identity = f"{self.address.scheme.partition('+')[0]}:{facts.get('build')}"
 
@@ -169,7 +166,7 @@ class OpenSearch(HttpEngine):
     def _snippet(self, hit: Any) -> Snippet:
         source = lookup(hit, "_source")
         if not isinstance(source, dict):
-            raise EngineError(f"{self.address} answered a hit without _source; enable it in the index")
+            raise self.failure("answered a hit without _source; enable it in the index")
         if self._field is None:
             return Snippet(self._text(source, "document"), self._text(source, "sentence"))
         return Snippet(clean_text(str(hit.get("_id", ""))) or "", self._text(source, self._field))
@@ -177,9 +174,8 @@ class OpenSearch(HttpEngine):
     def _text(self, source: dict[str, Any], name: str) -> str:
         texts = clean_texts(source[name] if name in source else lookup(source, name))
         if texts is None:
-            raise EngineError(
-                f"{self.address} answered a hit whose field {name!r} is not text in _source; name a field that is "
-                f"stored there"
+            raise self.failure(
+                f"answered a hit whose field {name!r} is not text in _source; name another field"
             )
         return "\n".join(texts)
 
@@ -193,11 +189,9 @@ class OpenSearch(HttpEngine):
         try:
             old = self._mappings()
             if not all(lookup(mapping, "_meta.bagpack") for mapping in old.values()):
-                raise EngineError(
-                    f"{self.address} was not made by BagPack, so it is not replaced; name another index"
-                )
+                raise self.failure("was not made by BagPack, so it is not replaced; name another index")
             if old and not overwrite:
-                raise EngineError(f"{self.address} exists already; --overwrite it, or name another index")
+                raise self.failure("exists already; --overwrite it, or name another index")
             self._replace(old, sentences)
         finally:
             self.close()
@@ -240,9 +234,7 @@ class OpenSearch(HttpEngine):
             for status, error in results:
                 if status not in (200, 201, 429):
                     reason = self.address.scrub(lookup(error, "reason") or error or status)[:300]
-                    raise EngineError(
-                        f"{self.address} could not index a sentence: {reason}; run the command again"
-                    )
+                    raise self.failure(f"could not index a sentence: {reason}; run the command again")
             if any(status == 429 for status, _ in results):
                 raise BusyError(f"{self.address} is too busy to index everything; try again later")
             return answer
