@@ -160,7 +160,7 @@ class SearchApi(HttpEngine):
         url = self._url.replace("{query}", quote(text, safe="")).replace("{page}", str(page))
         target = urlsplit(url.replace("{size}", str(declared.size)))._replace(scheme="", netloc="").geturl()
         asked = f"{declared.url}\0{text}\0{page}\0{declared.size}"  # the template holds no key
-        answer = self.parse(self.ask(asked, lambda: self.send("GET", target or "/")))
+        answer = self.request("GET", target or "/", asked=asked)
         hits = lookup(answer, declared.hits)
         if hits is None:
             return [], False  # most APIs omit the list where nothing was found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
@@ -46,35 +46,22 @@ class Snippet(NamedTuple):
 
 
 class Engine:
-    """A search engine. Subclasses have at least `open` and `search`, which is called from several threads.
+    """A search engine. Subclasses have at least `open` and `search`, which is called from several threads."""
 
-    Requests that cost something go through `ask`, which counts them, keeps their answers, and repeats them if the
-    engine was busy.
-
-    Attributes
-    ----------
-    exact
-        BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the text of a snippet
-        is marked (`bagpack.engines.sentences`). Where it is false, snippets are plain text.
-    identity
-        Engine and index, without credentials: answers are kept under this name. An index that BagPack fills again
-        gets another one.
-    paid, price
-        Whether requests cost money, so that a budget is required, and dollars per request.
-    """
-
-    exact = False
-    paid = False
-    price = 0.0
+    exact = False  # BagPack filled the index: gaps count what the corpus counts, and snippets are marked (`sentences`)
+    paid = False  # so that a budget is required
+    price = 0.0  # dollars per request
+    requests: Requests  # set before the engine is opened
 
     def __init__(self, address: Address, timeout: float = 30.0) -> None:
         self.address = address
         self.timeout = timeout
-        self.identity = address.shown
-        self.requests: Requests | None = None
+        self.identity = (
+            address.shown
+        )  # answers are kept under this name; an index that is filled again gets another
 
     def open(self) -> None:
-        """Open the index, or raise `EngineError`; `requests` is set by then."""
+        """Open the index, or raise `EngineError`."""
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """The first `limit` snippets in the engine's fixed order."""
@@ -89,12 +76,7 @@ class Engine:
         raise UsageError(f"{self.address} cannot be filled: the index belongs to someone else")
 
     def close(self) -> None:
-        """Close connections and files."""
-
-    def ask(self, asked: str, send: Callable[[], str]) -> str:
-        """The answer to a request: the one that was kept, or that of `send`, which sends it once."""
-        assert self.requests is not None, "connect() opens an engine"
-        return self.requests.ask(f"{self.identity}\0{asked}", send, lasting=self.exact)
+        pass
 
 
 @dataclass(frozen=True)
@@ -134,10 +116,9 @@ class Address:
         """The URL without user, password and secret options."""
         if self.scheme == "tantivy":
             return self.url
-        parts = self.parts
-        host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
+        host = f"//{self.parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
         kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
-        return f"{self.scheme}:{host}{parts.path}{f'?{urlencode(kept)}' if kept else ''}"
+        return f"{self.scheme}:{host}{self.parts.path}{f'?{urlencode(kept)}' if kept else ''}"
 
     def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
         """A message on one line, without passwords, options that look like one, and `secrets`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -61,6 +61,24 @@ class HttpEngine(Engine):
     def close(self) -> None:
         if self._stack is not None:
             self._stack.close()
+
+    def request(
+        self, method: str, target: str, body: str | None = None, asked: str | None = None,
+        check: Callable[[dict[str, Any]], None] = lambda answer: None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The answer to a request, which is repeated if the server is busy.
+
+        With `asked`, everything that it depends on, it is kept. What `check` raises an error for is not.
+        """
+
+        def send() -> str:
+            text = self.send(method, target, body)
+            check(self.parse(text))
+            return text
+
+        if asked is None:
+            return self.parse(self.requests.send(send))
+        return self.parse(self.requests.ask(f"{self.identity}\0{asked}", send, lasting=self.exact))
 
     def send(self, method: str, target: str, body: str | None = None) -> str:
         """The text of the answer to one request, which is a JSON object of at most `MAX_BYTES`.

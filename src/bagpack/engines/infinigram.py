@@ -81,14 +81,12 @@ class InfiniGram(HttpEngine):
     def _post(self, kind: str, text: str, **more: int) -> dict[str, Any]:
         request = {"index": self._index, "query_type": kind, "query": text, **more}
         payload = json.dumps(request, ensure_ascii=False)
-        return self.parse(self.ask(payload, lambda: self._send(payload)))
+        return self.request("POST", self.address.parts.path or "/", payload, payload, self._check)
 
-    def _send(self, payload: str) -> str:
-        answer = self.send("POST", self.address.parts.path or "/", payload)
-        if error := self.parse(answer).get("error"):  # which is not worth keeping
+    def _check(self, answer: dict[str, Any]) -> None:
+        if error := answer.get("error"):
             reason = self.address.scrub(error)[:300]
             raise self.failure(f"could not answer: {reason}; check index= in the URL")
-        return answer
 
     def most_requests(self, query: Query, limit: int) -> int:
         """Finding, and each document; the queries of a pair are asked as one."""

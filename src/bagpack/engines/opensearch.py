@@ -98,8 +98,7 @@ class OpenSearch(HttpEngine):
     def _mappings(self) -> dict[str, dict[str, Any]]:
         """The mappings of each index that has the name; none if there is none."""
         try:
-            assert self.requests is not None
-            found = self.parse(self.requests.send(lambda: self._call("GET", f"/{self._index}/_mapping")))
+            found = self.request("GET", f"/{self._index}/_mapping")
         except RefusedError as error:
             if error.status == 404:
                 return {}
@@ -147,21 +146,17 @@ class OpenSearch(HttpEngine):
             "_source": [self._field] if self._field else ["document", "sentence"],
             "query": {"intervals": {self._field or "words": intervals(query)}},
         }
-        path = f"/{self._index}/_search?preference=bagpack"
-        kept = self.ask(json.dumps(body), lambda: self._whole(self._call("POST", path, body)))
-        hits = lookup(self.parse(kept), "hits.hits")
+        path, text = f"/{self._index}/_search?preference=bagpack", json.dumps(body)
+        hits = lookup(self.request("POST", path, text, text, self._check_shards), "hits.hits")
         if not isinstance(hits, list):
             raise self.unexpected("JSON without search results")
         if len(hits) > limit:
             raise self.unexpected(f"{len(hits):,} hits where at most {limit:,} were asked for")
         return list(map(self._snippet, hits))
 
-    def _whole(self, text: str) -> str:
-        """An answer, if all shards gave theirs."""
-        answer = self.parse(text)
+    def _check_shards(self, answer: dict[str, Any]) -> None:
         if answer.get("timed_out") or lookup(answer, "_shards.failed"):
             raise BusyError(f"{self.address} answered from a part of its shards only; try again later")
-        return text
 
     def _snippet(self, hit: Any) -> Snippet:
         source = lookup(hit, "_source")
@@ -224,23 +219,19 @@ class OpenSearch(HttpEngine):
             words = " ".join(index_words(marked))
             lines.append({"number": number, "document": document, "sentence": marked, "words": words})
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        self.request("POST", "/_bulk", text, check=self._check_bulk)
 
-        def send() -> str:
-            answer = self.send("POST", "/_bulk", text)
-            items = self.parse(answer).get("items")
-            if not isinstance(items, list):
-                raise self.unexpected("JSON without the result of a bulk request")
-            results = [(lookup(item, "index.status"), lookup(item, "index.error")) for item in items]
-            for status, error in results:
-                if status not in (200, 201, 429):
-                    reason = self.address.scrub(lookup(error, "reason") or error or status)[:300]
-                    raise self.failure(f"could not index a sentence: {reason}; run the command again")
-            if any(status == 429 for status, _ in results):
-                raise BusyError(f"{self.address} is too busy to index everything; try again later")
-            return answer
-
-        assert self.requests is not None
-        self.requests.send(send)
+    def _check_bulk(self, answer: dict[str, Any]) -> None:
+        items = answer.get("items")
+        if not isinstance(items, list):
+            raise self.unexpected("JSON without the result of a bulk request")
+        results = [(lookup(item, "index.status"), lookup(item, "index.error")) for item in items]
+        for status, error in results:
+            if status not in (200, 201, 429):
+                reason = self.address.scrub(lookup(error, "reason") or error or status)[:300]
+                raise self.failure(f"could not index a sentence: {reason}; run the command again")
+        if any(status == 429 for status, _ in results):
+            raise BusyError(f"{self.address} is too busy to index everything; try again later")
 
 
 def _has_field(mapping: Any, name: str) -> bool:

@@ -53,9 +53,7 @@ class TantivyEngine(Engine):
 
     @property
     def directory(self) -> Path:
-        """The directory that the URL names."""
-        path = self.address.path
-        return Path(path[2:] if path.startswith("//") else path)
+        return Path(self.address.path.removeprefix("//"))
 
     @property
     def _library(self) -> Any:
