@@ -8,8 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from engine_servers import serve
 
-from bagpack.engines.base import BusyError, EngineError, make_engine
-from bagpack.engines.build import build_engine
+from bagpack.engines.base import BusyError, EngineError
 from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
@@ -148,7 +147,7 @@ def test_a_paid_engine_needs_a_budget(api, tmp_path):
 
 
 def test_from_pairs_to_snippets_within_the_budget(api, tmp_path):
-    policy = RequestPolicy(limit=10, budget=200, rate=10_000, connections=3)
+    policy = RequestPolicy(limit=10, budget=200, rate=10_000)
     found = fetch_snippets(
         [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy
     )
@@ -215,12 +214,3 @@ def test_wrong_declarations(change, message, api, connect, tmp_path):
     (tmp_path / "test.toml").write_text(DECLARATION.replace(*change))
     with pytest.raises(BagpackError, match=message):
         connect(api.url)
-
-
-def test_no_such_api(connect):
-    with pytest.raises(BagpackError, match=r"no search API 'altavista'; name one of brave, google, searxng"):
-        connect("api:altavista")
-    with pytest.raises(BagpackError, match="belongs to someone else"):
-        build_engine("api:brave", ["x"])
-    pair = Query("pair", (("lion",),), (("cat",),), 1)
-    assert make_engine("api:google").declared.written(pair) == ['"lion * cat"']

@@ -35,13 +35,13 @@ class Server:
         self.trouble = trouble
         self.calls = []
 
-    def ask(self, requests, asked, **more):
+    def ask(self, requests, asked):
         def send():
             self.calls.append(time.monotonic())
             self.trouble(len(self.calls))
             return f"found {asked}"
 
-        return requests.ask(asked, send, **more)
+        return requests.ask(asked, send)
 
 
 def raising(error):
@@ -114,8 +114,6 @@ def test_answers_of_an_index_that_may_change_expire(make):
     server.ask(requests, "x")
     with requests._database as database:
         database.execute("UPDATE request SET sent = sent - 31 * 86400")
-    assert server.ask(requests, "x", lasting=True) == "found x"
-    assert len(server.calls) == 1
     server.ask(requests, "x")
     server.ask(requests, "x")
     assert len(server.calls) == 2
@@ -156,7 +154,7 @@ def test_rate(make):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"limit": 0}, {"limit": 2**31}, {"limit": 10**30}, {"connections": 0}, {"rate": 0.0}, {"rate": float("nan")},
+    [{"limit": 0}, {"limit": 2**31}, {"limit": 10**30}, {"rate": 0.0}, {"rate": float("nan")},
      {"retries": -1}, {"budget": -1}],
 )  # fmt: skip
 def test_policies_out_of_range(wrong):
@@ -226,13 +224,13 @@ def test_a_damaged_cache_answers_what_it_was_told_or_nothing(make, tmp_path):
     assert 7 in outcomes, "a damaged answer is asked for again, and paid"
 
 
-@pytest.mark.parametrize("value", ["7", "'text'", "x'00'", "NULL"])
+@pytest.mark.parametrize("value", ["7", "'text'", "x'00'"])
 def test_values_of_another_kind_are_no_answers(value, make):
     server, requests = Server(), make()
     server.ask(requests, "x")
     with requests._database as database:
-        database.execute(f"UPDATE request SET answer = {value}, sent = {value if value != 'NULL' else 0}")
-    assert server.ask(requests, "x", lasting=True) == "found x"
+        database.execute(f"UPDATE request SET answer = {value}, sent = {value} + 1e12")
+    assert server.ask(requests, "x") == "found x"
     assert len(server.calls) == 2
 
 

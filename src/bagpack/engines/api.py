@@ -185,6 +185,3 @@ class SearchApi(HttpEngine):
         if query.is_repeated and not self.declared.wildcard:
             return 0
         return len(self.declared.written(query)) * len(self.declared.pages(limit))
-
-
-ENGINE = SearchApi

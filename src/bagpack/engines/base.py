@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from bagpack.engines.cache import Requests
     from bagpack.engines.queries import Query
 
-MODULES = {"tantivy": "tantivy", "api": "api"} | {
-    f"{name}+{protocol}": "infinigram" if name == "infinigram" else "opensearch"
+CLASSES = {"tantivy": "tantivy:TantivyEngine", "api": "api:SearchApi"} | {
+    f"{name}+{protocol}": "infinigram:InfiniGram" if name == "infinigram" else "opensearch:OpenSearch"
     for name in ("infinigram", "opensearch", "elasticsearch")
     for protocol in ("http", "https")
 }
@@ -46,7 +46,7 @@ class Snippet(NamedTuple):
 
 
 class Engine:
-    """A search engine. Subclasses have at least `open` and `search`, which is called from several threads."""
+    """A search engine. Subclasses have at least `open` and `search`."""
 
     exact = False  # BagPack filled the index: gaps count what the corpus counts, and snippets are marked (`sentences`)
     paid = False  # so that a budget is required
@@ -56,9 +56,6 @@ class Engine:
     def __init__(self, address: Address, timeout: float = 30.0) -> None:
         self.address = address
         self.timeout = timeout
-        self.identity = (
-            address.shown
-        )  # answers are kept under this name; an index that is filled again gets another
 
     def open(self) -> None:
         """Open the index, or raise `EngineError`."""
@@ -73,7 +70,9 @@ class Engine:
 
     def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
         """Build the index from (document, marked sentence); nothing is visible under its name before the end."""
-        raise UsageError(f"{self.address} cannot be filled: the index belongs to someone else")
+        raise UsageError(
+            f"{self.address} cannot be filled: the index belongs to someone else; name a directory"
+        )
 
     def close(self) -> None:
         pass
@@ -148,12 +147,12 @@ def make_engine(url: str, timeout: float = 30.0) -> Engine:
     """The engine that a URL names, not open yet; an error if there is none."""
     address = parse_address(url)
     scheme = address.scheme
-    if scheme not in MODULES:
+    if scheme not in CLASSES:
         raise UsageError(
-            f"there is no engine {scheme!r}; {did_you_mean(scheme, MODULES)}the URL begins with one of "
-            f"{', '.join(sorted(MODULES))}"
+            f"there is no engine {scheme!r}; {did_you_mean(scheme, CLASSES)}the URL begins with one of "
+            f"{', '.join(sorted(CLASSES))}"
         )
-    made: type[Engine] = importlib.import_module(f"bagpack.engines.{MODULES[scheme]}").ENGINE
+    made: type[Engine] = pkgutil.resolve_name(f"bagpack.engines.{CLASSES[scheme]}")
     return made(address, timeout)
 
 

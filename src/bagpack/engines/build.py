@@ -1,7 +1,6 @@
-"""Filling a search engine with sentences, from any input that `bagpack index` reads or from a store.
+"""Filling a search engine with the sentences of a store, or of any input that `bagpack index` reads.
 
-The input is indexed into a store first, by form, in a temporary place: every format, encoding and option works as it
-does there, in parallel and in bounded memory. Then the sentences are read out of its shards in order.
+The input is indexed into a store first, by form, in a temporary place, so that every format and option works as there.
 """
 
 from __future__ import annotations
@@ -80,5 +79,5 @@ def _open_or_index(sources: Sequence[str], options: TextOptions, place: Path) ->
     # An engine looks for forms, so lemmas would be found for nothing.
     annotator = options.annotator if options.annotator.startswith("spacy:") else "none"
     made = index_corpus(sources, place, replace(options, level="form", annotator=annotator), jobs=jobs())
-    counts = made.corpus.sentences, made.corpus.tokens
-    return made.corpus, BuildSummary(*counts, made.problems, made.left_out)
+    corpus = made.corpus
+    return corpus, BuildSummary(corpus.sentences, corpus.tokens, made.problems, made.left_out)

@@ -25,7 +25,7 @@ from bagpack.files import cache_directory
 FORMAT_VERSION = 3
 MOST_SNIPPETS = 1_000_000  # an engine may reserve memory for all of them
 LONGEST_WAIT = 60.0  # seconds between two tries
-MAX_AGE = 30 * 86_400  # seconds for which answers of an index that BagPack did not fill are reused
+MAX_AGE = 30 * 86_400  # seconds for which answers are reused: an index may change
 # With a write-ahead log NORMAL outlives the death of the process; only a power cut costs an answer.
 SCHEMA = f"""
 PRAGMA synchronous = NORMAL;
@@ -46,17 +46,11 @@ class RequestPolicy:
     limit: int = 1000  # snippets per query
     rate: float | None = None  # requests per second; None: as fast as the engine answers
     budget: int | None = None  # requests that may be sent to this engine, over all runs that share the cache
-    connections: int = 1
     retries: int = 5  # of one request, after a busy answer
     first_wait: float = 0.5  # seconds; doubled with every retry, with jitter
 
     def __post_init__(self) -> None:
-        bounds = {
-            "limit": (1, MOST_SNIPPETS),
-            "connections": (1, 1000),
-            "retries": (0, 100),
-            "budget": (0, 2**62),
-        }
+        bounds = {"limit": (1, MOST_SNIPPETS), "retries": (0, 100), "budget": (0, 2**62)}
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -67,11 +61,8 @@ class RequestPolicy:
 
 def default_cache() -> Path:
     """The file in the user's cache directory."""
-    place = cache_directory()
-    if place is None:
-        raise UsageError(
-            "there is no home directory to keep the answers in; set XDG_CACHE_HOME to a directory"
-        )
+    if (place := cache_directory()) is None:
+        raise UsageError("there is no home directory to keep the answers in; set XDG_CACHE_HOME")
     return place / "requests.sqlite3"
 
 
@@ -95,16 +86,15 @@ class Requests:
         self._next = 0.0
         self._lock = threading.RLock()
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        try:
-            with self._table():
-                self._open(Path(cache) if cache is not None else None)
-        except BaseException:
-            self.close()
-            raise
+        if cache is not None:
+            try:
+                with self._table():
+                    self._open(Path(cache))
+            except BaseException:
+                self.close()
+                raise
 
-    def _open(self, path: Path | None) -> None:
-        if path is None:
-            return
+    def _open(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -119,7 +109,7 @@ class Requests:
 
     @contextmanager
     def _table(self) -> Iterator[None]:
-        """A transaction of one thread; what fails becomes a sentence."""
+        """A transaction; what fails becomes a sentence."""
         try:
             with self._lock, self._database:
                 yield
@@ -138,8 +128,8 @@ class Requests:
             found = self._database.execute("SELECT count(*) FROM request WHERE account = ?", (self.account,))
             return int(found.fetchone()[0])
 
-    def ask(self, asked: str, send: Callable[[], str], lasting: bool = False) -> str:
-        """The answer to a request: the one that was kept (`lasting`: however old it is), or a fresh one.
+    def ask(self, asked: str, send: Callable[[], str]) -> str:
+        """The answer to a request: the one that was kept, or a fresh one.
 
         `asked` is everything that the answer depends on. `send` sends the request once, and raises `BusyError` if it
         is worth another try.
@@ -150,7 +140,7 @@ class Requests:
                 row = self._database.execute(
                     "SELECT answer, digest FROM request WHERE asked = ? AND answer IS NOT NULL AND sent > ? "
                     "ORDER BY number DESC LIMIT 1",
-                    (key, -1.0 if lasting else time.time() - MAX_AGE),
+                    (key, time.time() - MAX_AGE),
                 ).fetchone()
             if (
                 row is not None and isinstance(row[0], bytes) and _digest(key, row[0]) == row[1]

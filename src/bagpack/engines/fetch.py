@@ -13,11 +13,9 @@ those that the pair's twelve queries gave: never mixed, and each query giving th
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +42,9 @@ from bagpack.parallel import jobs, progress
 from bagpack.tasks.pairs import Pair
 
 ROLES = ("sentences", "words", "pairs")
+Answer = tuple[
+    list[Snippet], bool
+]  # the sentences that a query found, each text once; whether it reached the limit
 
 
 class Fetched(NamedTuple):
@@ -53,28 +54,15 @@ class Fetched(NamedTuple):
     requests: int
 
 
-class Answer(NamedTuple):
-    """The sentences that a query found, each text once, and whether the limit was reached."""
-
-    snippets: list[Snippet]
-    full: bool
-
-
 def fetch_snippets(
     pairs: Iterable[Pair], engine: str, out: str | Path, *, cache: str | Path, inflector: Inflector | None = None,
     options: TextOptions | None = None, policy: RequestPolicy | None = None, timeout: float = 30.0,
     overwrite: bool = False,
 ) -> Fetched:  # fmt: skip
-    """Ask an engine for the snippets of all pairs, and make a corpus of them.
+    """Ask an engine (a URL) for the snippets of all pairs, and make a corpus of them.
 
-    Parameters
-    ----------
-    engine
-        A URL: ``tantivy:./my-index``, ``opensearch+https://…``, ``infinigram+https://…``, ``api:NAME``.
-    cache
-        The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
-    options
-        How the sentences become tokens and lemmas, as for a store.
+    What is in the file `cache` is not asked again, whatever happens to this run. `options` say how sentences become
+    tokens and lemmas, as for a store.
     """
     options, policy, out = options or TextOptions(), policy or RequestPolicy(), Path(out)
     check_place(out, SNIPPETS, overwrite=overwrite)
@@ -98,13 +86,12 @@ def fetch_snippets(
 def _answers(
     groups: Iterable[Sequence[Query]], engine: Engine, requests: Requests, lang: str
 ) -> Generator[list[Answer], None, None]:
-    """The answers to each group of queries, in order, with a few groups in flight per connection.
+    """The answers to each group of queries, in order.
 
-    The queries of a group may send the same requests, and are asked one after the other. After a failure or Ctrl-C
-    nothing more is asked, but what is in flight is waited for: it was paid for. So requests are sent, and their
-    answers kept, by other threads than the one that a signal interrupts.
+    After a failure or Ctrl-C nothing more is asked, but what is in flight is waited for: it was paid for. So requests
+    are sent, and their answers kept, by another thread than the one that a signal interrupts.
     """
-    limit, connections = requests.policy.limit, requests.policy.connections
+    limit = requests.policy.limit
 
     def answer(query: Query) -> Answer:
         found = engine.search(query, limit)
@@ -112,18 +99,12 @@ def _answers(
             sentences = [Snippet(document, tidy(text)) for document, text in found]
         else:
             sentences = list(matching_sentences(query, found, lang))
-        return Answer(distinct(sentences), len(found) >= limit)
+        return distinct(sentences), len(found) >= limit
 
-    pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
-    waiting = iter(groups)
-    flying: deque[Future[list[Answer]]] = deque()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="bagpack-fetch")
     try:
-        while True:
-            for group in islice(waiting, 2 * connections - len(flying)):
-                flying.append(pool.submit(lambda queries: list(map(answer, queries)), group))
-            if not flying:
-                return
-            yield flying.popleft().result()
+        for queries in groups:
+            yield list(pool.map(answer, queries))
     except BagpackError as error:
         error.args = (f"{error}; what was answered is kept: the same command resumes there",)
         raise
@@ -146,7 +127,7 @@ def _write(
             closing(_answers([queries for _, queries in groups], engine, requests, options.lang))
         )
         for (target, queries), answers in zip(groups, asked, strict=True):
-            capped.update(query for query, answer in zip(queries, answers, strict=True) if answer.full)
+            capped.update(query for query, (_, full) in zip(queries, answers, strict=True) if full)
             _observe(target, queries, answers, engine.exact, annotation, files, written)
             progress()("queries", 1, len(groups))
     # The keys are known (lemmas, forms, or a target's own); the builder reads them from the lemma column.
@@ -180,10 +161,10 @@ def _observe(
     another gap; then all co-occurrences in the sentences that the pair's queries found are used.
     """
     allowed: dict[str, set[tuple[str, int]]] = {}
-    for number, answer in enumerate(answers):
-        for snippet in answer.snippets:
+    for number, (snippets, _) in enumerate(answers):
+        for snippet in snippets:
             allowed.setdefault(snippet.text, set()).add(("+-"[number // GAPS], number % GAPS))
-    for document, text in distinct(snippet for answer in answers for snippet in answer.snippets):
+    for document, text in distinct(snippet for snippets, _ in answers for snippet in snippets):
         seen = digest(text.encode())
         for sentence in annotation.of(text):
             if seen not in written:

@@ -78,7 +78,7 @@ class HttpEngine(Engine):
 
         if asked is None:
             return self.parse(self.requests.send(send))
-        return self.parse(self.requests.ask(f"{self.identity}\0{asked}", send, lasting=self.exact))
+        return self.parse(self.requests.ask(f"{self.address}\0{asked}", send))
 
     def send(self, method: str, target: str, body: str | None = None) -> str:
         """The text of the answer to one request, which is a JSON object of at most `MAX_BYTES`.

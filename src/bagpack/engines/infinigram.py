@@ -102,6 +102,3 @@ class InfiniGram(HttpEngine):
         if not all(isinstance(number, int) and 0 <= number < 2**63 for number in found):
             raise self.unexpected("JSON without a number where one belongs")
         return found
-
-
-ENGINE = InfiniGram

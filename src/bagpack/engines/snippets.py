@@ -52,17 +52,9 @@ class SnippetCorpus:
     def open(cls, path: str | Path) -> SnippetCorpus:
         return cls(open_artefact(Path(path), SNIPPETS))
 
-    @cached_property
-    def for_basis(self) -> Corpus:
-        return Corpus.open(self._stored.file("sentences"))
-
-    @cached_property
-    def for_words(self) -> Corpus:
-        return Corpus.open(self._stored.file("words"))
-
-    @cached_property
-    def for_pairs(self) -> Corpus:
-        return Corpus.open(self._stored.file("pairs"))
+    for_basis = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("sentences")))
+    for_words = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("words")))
+    for_pairs = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("pairs")))
 
     @cached_property
     def _keys(self) -> dict[str, str]:

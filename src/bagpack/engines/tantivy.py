@@ -49,7 +49,6 @@ class TantivyEngine(Engine):
     """An index in a directory."""
 
     exact = True
-    _searcher: Any = None
 
     @property
     def directory(self) -> Path:
@@ -63,7 +62,6 @@ class TantivyEngine(Engine):
         """Check what the index says about itself, and open it."""
         library, directory = self._library, self.directory
         stored = open_artefact(directory, INDEX)
-        self.identity = f"tantivy:{stored.manifest.get('build')}"
         with _failures(f"{directory} cannot be opened"):
             with open_regular(stored.file("sentences")) as file:
                 self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -137,6 +135,3 @@ class TantivyEngine(Engine):
             writer.commit()
             writer.wait_merging_threads()
         return count
-
-
-ENGINE = TantivyEngine
