@@ -38,10 +38,8 @@ def test_the_twin_says_what_python_says(web, world):
 
 def test_the_explanation_is_that_of_the_command(world):
     library = open_library(str(world / "c.bp"), str(world / "m.model"))
-    found = library.explanation("kinda01", "kindb01", "tool")
-    own = explain_pair(
-        library.model, library.source, "kinda01", "kindb01", against="tool", top=8, lines=0, in_full=False
-    )
+    found = library.explanation("kinda01", "kindb01")
+    own = explain_pair(library.model, library.source, "kinda01", "kindb01", top=8, lines=0, in_full=False)
     assert found.to_dict() == own.to_dict()
 
 

@@ -204,12 +204,3 @@ def test_a_word_with_itself_is_shown_once(visit):
     text = page.locator(".decision .sum").first.inner_text()
     assert "the alone, as the first" in text
     assert "the alone, as the second" in text
-
-
-def test_why_one_label_and_not_another(visit):
-    page = visit(PAIR)
-    page.get_by_label("Why kind and not").select_option("tool")
-    page.get_by_role("button", name="Explain").click()
-    page.wait_for_url("**against=tool")
-    assert page.locator("details.decision[open] .name").inner_text() == "kind, not tool"
-    assert page.request.get(PAIR + ".json?against=none").status == 400

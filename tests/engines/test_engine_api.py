@@ -2,14 +2,14 @@
 
 import json
 import threading
+from contextlib import closing
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from engine_servers import serve
 
-from bagpack.engines.base import BusyError, EngineError, make_engine
-from bagpack.engines.build import build_engine
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.base import BusyError, EngineError
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
 from bagpack.errors import BagpackError
@@ -93,18 +93,18 @@ def test_pages_are_fetched_until_there_are_enough(api, connect):
 
 def test_throttling_is_waited_for_and_paid(api, connect, tmp_path):
     api.misbehave = lambda number: (429, "{}", {"Retry-After": "0"}) if number in (2, 3) else None
-    with AnswerCache(tmp_path / "c") as cache:
-        requests = Requests(cache, "account", RequestPolicy(first_wait=0.01, budget=100, rate=1000))
+    policy = RequestPolicy(first_wait=0.01, budget=100, rate=1000)
+    with closing(Requests(tmp_path / "c", "account", policy)) as requests:
         assert len(connect(api.url, requests=requests).search(CAT, 25)) == 25
-        assert cache.spent("account") == len(api.requests) == requests.sent == 5
+        assert requests.spent == len(api.requests) == requests.sent == 5
 
 
 def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, connect, tmp_path):
     api.misbehave = lambda number: (400, '{"error": "page is gone"}', {}) if number == 3 else None
-    with AnswerCache(tmp_path / "c") as cache:
+    with closing(Requests(tmp_path / "c", "a")) as requests:
         with pytest.raises(EngineError, match=r"could not answer .status 400.: page is gone"):
-            connect(api.url, requests=Requests(cache, "a")).search(CAT, 25)
-        assert len(connect(api.url, requests=Requests(cache, "a")).search(CAT, 25)) == 25
+            connect(api.url, requests=requests).search(CAT, 25)
+        assert len(connect(api.url, requests=requests).search(CAT, 25)) == 25
     assert [request["p"] for request, _ in api.requests] == ["1", "2", "3", "3"]
 
 
@@ -115,9 +115,9 @@ def test_a_query_that_fails_on_its_last_page_pays_for_that_page_alone(api, conne
         ((200, "[]", {}), "not an object"),
         (
             (200, '{"data": {"hits": 3}}', {}),
-            r"without a list in 'data.hits'; correct answer.hits in the declaration",
+            r"no list in 'data.hits', which the declaration names",
         ),
-        ((200, '{"data": {"hits": [{"link": "u"}]}}', {}), r"without text in body; correct answer.text"),
+        ((200, '{"data": {"hits": [{"link": "u"}]}}', {}), r"without text in body"),
         ((200, '{"data": {"hits": [{"body": 3}]}}', {}), r"without text in body"),
         ((200, '{"data": {"hits": [3]}}', {}), r"without text in body"),
         ((302, "", {"Location": "http://127.0.0.1:9/"}), "status 302"),
@@ -147,7 +147,7 @@ def test_a_paid_engine_needs_a_budget(api, tmp_path):
 
 
 def test_from_pairs_to_snippets_within_the_budget(api, tmp_path):
-    policy = RequestPolicy(limit=10, budget=200, rate=10_000, connections=3)
+    policy = RequestPolicy(limit=10, budget=200, rate=10_000)
     found = fetch_snippets(
         [("cat", "lion")], api.url, tmp_path / "s.bps", cache=tmp_path / "c", policy=policy
     )
@@ -202,7 +202,7 @@ def test_answers_in_the_form_of_each_service(name, answer, text, api, connect, t
         (("size = 10", 'size = "ten"'), "size = 'ten'"),
         (("size = 10", "size = 0"), "of at least 1"),
         (('wildcard = "*"', "wildcard = 3"), "wildcard = 3"),
-        (('X-Key = "{env:TEST_KEY}"', "X-Key = 3"), "headers or text that are not text"),
+        (('X-Key = "{env:TEST_KEY}"', "X-Key = 3"), "headers = "),
         (('text = "body"', "text = 5"), "text = 5"),
         (("[answer]", "[answer"), "is not TOML"),
         (("TEST_KEY", "TEST_KEY_MISSING"), "set the environment variable TEST_KEY_MISSING"),
@@ -214,11 +214,3 @@ def test_wrong_declarations(change, message, api, connect, tmp_path):
     (tmp_path / "test.toml").write_text(DECLARATION.replace(*change))
     with pytest.raises(BagpackError, match=message):
         connect(api.url)
-
-
-def test_no_such_api(connect):
-    with pytest.raises(BagpackError, match=r"no search API 'altavista'; name one of brave, google, searxng"):
-        connect("api:altavista")
-    with pytest.raises(BagpackError, match="belongs to someone else"):
-        build_engine("api:brave", ["x"])
-    assert '"lion * cat"' in make_engine("api:google").native(Query("pair", (("lion",),), (("cat",),), 1))

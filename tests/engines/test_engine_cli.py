@@ -76,7 +76,7 @@ def test_from_text_to_vectors(cli, corpus, pairs, tmp_path):
         (("--columns", "w1"), 2, "--columns w1"),
         (("--engine", "tantivy:nowhere"), 1, "nowhere does not exist"),
         (
-            ("--engine", f"opensearch+http://u:{PASSWORD.replace('/', '%2F')}@127.0.0.1:9/x"),
+            ("--engine", f"opensearch+http://u:{PASSWORD.replace('/', '%2F')}@127.0.0.1:9/x?field=y"),
             1,
             "does not answer",
         ),

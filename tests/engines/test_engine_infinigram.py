@@ -17,10 +17,8 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import BusyError, EngineError
-from bagpack.engines.build import build_engine
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
-from bagpack.errors import BagpackError
 from bagpack.sources import as_source
 from bagpack.vectors.counts import count_pairs
 
@@ -106,10 +104,3 @@ def test_answers_that_are_none(service, connect, answer, message):
     held.misbehave = lambda request: (503, "busy")
     with pytest.raises(BusyError, match="status 503"):
         connect(url).search(DOG, 5)
-
-
-def test_wrong_urls(connect):
-    with pytest.raises(BagpackError, match="must name an index"):
-        connect("infinigram+http://127.0.0.1:9/")
-    with pytest.raises(BagpackError, match="cannot be filled"):
-        build_engine("infinigram+http://127.0.0.1:9/?index=x", ["x"])

@@ -3,13 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bagpack.engines.inflect import Inflector
+from bagpack.engines.queries import target_forms
 from bagpack.engines.sentences import (
     index_word,
     index_words,
     mark,
     marked_sentences,
     plain,
-    split_form,
     unmark,
 )
 
@@ -45,5 +46,5 @@ def test_marked_text_reads_as_it_was_written():
 
 
 def test_forms_are_split_as_text_is():
-    assert split_form("Mother-in-Law's", "en") == ("mother-in-law", "'s")
-    assert split_form("l'eau", "fr") == ("l'", "eau")
+    assert target_forms("Mother-in-Law's", Inflector("xx"), "en") == (("mother-in-law", "'s"),)
+    assert target_forms("l'eau", Inflector("fr"), "fr") == (("l'", "eau"),)

@@ -97,8 +97,7 @@ def home(library: Library) -> HomePage:
 def examples(library: Library) -> list[ExamplePair]:
     """Pairs to begin with: of a model, training pairs that are often seen together; else nouns with a collocate."""
     if not isinstance(library.source, Corpus):  # snippets have only the pairs that were fetched
-        fetched = list(getattr(library.source, "pair_rows", lambda: [])())[:OFFERED]
-        return [ExamplePair(row[0], row[1]) for row in fetched]
+        return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
     if library.model is not None and (found := _trained(library, library.model)):
         return found
     lexicon = library.background.lexicon
@@ -107,8 +106,9 @@ def examples(library: Library) -> list[ExamplePair]:
     words = [word for word in words if word[0].isalpha() and len(word) > 2]
     pairs = []
     for word in _nouns(library, words)[:OFFERED]:
-        sketch = sketch_word(library.source, word, windows=library.settings.windows, by="logdice", examples=0)
-        near = [own.term for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
+        sketch = sketch_word(library.source, word, windows=library.settings.windows, examples=0)
+        words_near = [own for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
+        near = [own.term for own in sorted(words_near, key=lambda own: -own.logdice)]
         if near := _nouns(library, near):
             pairs.append(ExamplePair(word, near[0]))
     return pairs
@@ -210,11 +210,11 @@ def similar_words(library: Library, name: str) -> list[Similar]:
     return [Similar(word, round(cosine, 3)) for word, cosine in found]
 
 
-def pair(library: Library, w1: str, w2: str, against: str | None = None) -> PairPage:
+def pair(library: Library, w1: str, w2: str) -> PairPage:
     """A pair's page."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
-    why = library.explanation(w1, w2, against)
+    why = library.explanation(w1, w2, evidence)
     return PairPage(sketch, near(library, sketch.unknown), why, library.by)
 
 

@@ -32,7 +32,6 @@ OptionalWord = Annotated[str, Query(max_length=LONGEST_WORD, description=f"{SEVE
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
-Against = Annotated[str, Query(max_length=500, description="Explain also why the answer is not this label.")]
 By = Annotated[
     str,
     Query(
@@ -150,32 +149,28 @@ async def word_query_page(w: WordQuery, here: Here) -> Response:
 
 
 @router.get("/pair/{w1}/{w2}.json", summary="A pair")
-async def pair_json(
-    w1: WordPath, w2: WordPath, here: Here, response: Response, against: Against = ""
-) -> pages.PairPage:
+async def pair_json(w1: WordPath, w2: WordPath, here: Here, response: Response) -> pages.PairPage:
     """How often, in which order, how far apart, the keywords around; and the model's decisions.
 
     404 for an unknown word.
     """
     words = clean(w1), clean(w2)
-    found = await here.pool.run(pages.pair, *words, against or None, lane=here.lane(*words), keep=True)
+    found = await here.pool.run(pages.pair, *words, lane=here.lane(*words), keep=True)
     response.status_code = 404 if found.sketch.unknown else 200
     return found
 
 
 @router.get("/pair.json", summary="A pair, any words")
-async def pair_query_json(
-    w1: WordQuery, w2: WordQuery, here: Here, response: Response, against: Against = ""
-) -> pages.PairPage:
+async def pair_query_json(w1: WordQuery, w2: WordQuery, here: Here, response: Response) -> pages.PairPage:
     """The same for words that cannot be part of a path, such as `and/or`."""
-    return await pair_json(w1, w2, here, response, against)
+    return await pair_json(w1, w2, here, response)
 
 
 @router.get("/pair/{w1}/{w2}", include_in_schema=False)
-async def pair_page(w1: WordPath, w2: WordPath, here: Here, against: Against = "") -> HTMLResponse:
+async def pair_page(w1: WordPath, w2: WordPath, here: Here) -> HTMLResponse:
     """A pair's page."""
     status = Response()
-    found = await pair_json(w1, w2, here, status, against)
+    found = await pair_json(w1, w2, here, status)
     sketch = found.sketch
     return html(
         "pair.html.j2", status.status_code, p=found, s=sketch, e=found.explanation,

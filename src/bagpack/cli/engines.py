@@ -94,7 +94,7 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
         "pairs": len(plan.listed),
         "queries": len(plan.queries),
         "forms": {word: [" ".join(form) for form in forms] for word, forms in plan.forms.items()},
-        "examples": [{"query": str(query), "native": made.native(query)} for query in queries],
+        "examples": [str(query) for query in queries],
     }
     if json:
         console.print_json(facts)
@@ -104,7 +104,7 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
     lines.append(
         f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:"
     )
-    lines += [f"{entry['query']}\n    {entry['native']}" for entry in facts["examples"]]
+    lines += facts["examples"]
     cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
     lines.append(f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}")
     console.write("\n".join(lines) + "\n")

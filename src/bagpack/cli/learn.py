@@ -127,7 +127,6 @@ def explain(
     w1: opt.FirstWord,
     w2: opt.SecondWord,
     label: Annotated[list[str] | None, opt.value("LABEL", "Explain this label; all: every label.")] = None,
-    against: Annotated[str | None, opt.value("LABEL", "Why the prediction and not this label.")] = None,
     top: opt.Top = 10,
     lines: Annotated[int, opt.value("N", "Corpus lines shown for each context.", min=0)] = 1,
     features: Annotated[bool, opt.flag("--features", "Show the sum over features too.")] = False,
@@ -140,15 +139,17 @@ def explain(
 
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
+    from bagpack.contexts.targets import elsewhere
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.screens import show_explanation
+    from bagpack.wording import say_elsewhere
 
     opened = load_model(model)
     every = label == ["all"] and "all" not in map(str, opened.classes)
     source = opened.open_source(store, any_store)
     found = explain_pair(
-        opened, source, w1, w2, labels=None if every else label, against=against, top=top, lines=lines,
+        opened, source, w1, w2, labels=None if every else label, top=top, lines=lines,
         in_full=json or label is not None,
     )  # fmt: skip
     if html is not None:
@@ -160,6 +161,8 @@ def explain(
         console.print_json(found.to_dict())
     elif html is None:
         show_explanation(found, features)
+        for item in elsewhere(source, (w1, w2)):
+            console.print_message(say_elsewhere(**asdict(item)), "yellow")
         opt.hint_words(source, found.unknown)
 
 
@@ -253,7 +256,7 @@ def _show_result(
     elif not opt.is_silent(json):
         # Of the cross-validation's abstention and the model's own, the latter is shown.
         own = facts is not None and "threshold" in facts
-        print_result(replace(result, abstention=None) if own else result, console.screen())
+        print_result(replace(result, abstention={}) if own else result, console.screen())
         if report is not None:
             console.print_message(f"report: {report}")
 

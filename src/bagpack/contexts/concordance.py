@@ -158,8 +158,8 @@ def write_lines(
     lines: list[Pieces] = []
     for start in range(0, firsts.size, LINES_AT_ONCE):
         part = slice(start, start + LINES_AT_ONCE)
-        before = _tokens_within(shard, firsts[part], -1, left + rest)
-        after = _tokens_within(shard, second_ends[part], 1, right + rest)
+        before = tokens_within(shard, firsts[part], -1, left + rest)
+        after = tokens_within(shard, second_ends[part], 1, right + rest)
         cuts = np.stack(
             [
                 firsts[part] - before, firsts[part] - np.minimum(before, left), firsts[part], first_ends[part],
@@ -175,7 +175,7 @@ def write_lines(
     return lines
 
 
-def _tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
+def tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
     """How many of the up to `most` tokens from each position on (step 1), or before it (-1), are in its sentence."""
     at = positions[:, None] + step * np.arange(most + 1)
     last = shard.tokens.size - 1

@@ -434,8 +434,7 @@ def add_sentences(found: Found, source: ContextSource, model: LinearModel) -> Fo
 
 def add_reasons(found: Found, source: ContextSource, number: int) -> Found:
     """The same rows, the first of them with their reasons."""
-    from bagpack.explain.explanation import explain_matrix
-    from bagpack.vectors.counts import count_pairs
+    from bagpack.explain.explanation import explain_pair
 
     model = found.model
     if not number or model is None:
@@ -443,8 +442,7 @@ def add_reasons(found: Found, source: ContextSource, number: int) -> Found:
     rows = list(found.rows)
     labels = None if model.kind == "rating" else [found.label]
     for at, row in enumerate(rows[:number]):
-        counts = count_pairs(source, [(row.w1, row.w2)], model.basis, model.counting)
-        why = explain_matrix(model, source, counts, labels=labels, lines=0).decisions[0]
+        why = explain_pair(model, source, row.w1, row.w2, labels=labels, lines=0).decisions[0]
         rows[at] = replace(row, reasons=_say_reasons(row, why))
     return replace(found, rows=tuple(rows))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource
 from bagpack.errors import InputError
-from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.find.answers import with_answers
 from bagpack.find.candidates import Places, Pool, ScoredPool, collect_pool
 from bagpack.find.examples import NO, Examples, Pair
@@ -25,7 +25,6 @@ from bagpack.find.ranking import FindOptions, KnownPairs, choose_pairs
 from bagpack.find.sentences import best_lines
 from bagpack.find.training import Trained, train_on_examples
 from bagpack.learn.features import Features
-from bagpack.vectors.counts import count_pairs
 from bagpack.vectors.word_classes import class_names
 
 LISTED = 500  # candidates that can be asked about
@@ -180,6 +179,5 @@ class Teaching:
 
     def explain(self, pair: Pair) -> Explanation:
         """Why the present model ranks a pair where it does."""
-        model = self.trained.model
-        counts = count_pairs(self.source, [pair], model.basis, model.counting)
-        return explain_matrix(model, self.source, counts, labels=[self.trained.label], top=REASONS, lines=0)
+        labels = [self.trained.label]
+        return explain_pair(self.trained.model, self.source, *pair, labels=labels, top=REASONS, lines=0)

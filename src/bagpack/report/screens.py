@@ -321,18 +321,17 @@ def show_explanation(found: Explanation, features: bool = False) -> None:
     for note in found.notes:
         out.print(note, style="yellow" if note.startswith("no prediction") else "dim")
     out.print(say_counts(found.w1, found.w2, found.counts), style="dim")
-    listed = [found.contrast] if found.contrast is not None else [d for d in found.decisions if d.reasons]
-    listed = listed or [*found.decisions[:1]]  # a pair without any counts
+    listed = [d for d in found.decisions if d.reasons] or [*found.decisions[:1]]  # a pair without any counts
     for decision in listed:
         _show_decision(out, decision, found.w1, found.w2, features)
     others = [decision for decision in found.decisions if decision not in listed]
-    if others and found.contrast is None:
+    if others:
         _show_others(out, others)
 
 
 def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features: bool) -> None:
     out.print()
-    head = decision.label if decision.against is None else f"{decision.label}, not {decision.against}"
+    head = decision.label
     if decision.probability is not None:
         head += f" {show_probability(decision.probability)}"
     out.print(Text.assemble((head, "bold"), f"  {decision.summary}" if decision.summary else ""))
@@ -390,7 +389,6 @@ def _show_reason(out: Console, reason: Reason, indent: int = 2) -> None:
     """What a reason adds, in words, and lines that were counted."""
     words = marked_text(reason.spans)
     notes = [reason.note] if reason.note else []
-    notes += [f"also {', '.join(reason.also)}"] if reason.also else []
     notes += [f"as with {', '.join(like.name for like in reason.pairs)}"] if reason.pairs else []
     if notes:
         words.append(f"  ({'; '.join(notes)})", style="dim")
