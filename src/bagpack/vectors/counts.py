@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr, canonical, no_rows
+from bagpack.contexts.count import Csr, make_rows, no_rows
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
@@ -283,84 +283,61 @@ class PairCounts:
 # Counting ---------------------------------------------------------------------------------------------------------
 
 
-class _Table:
-    """Rows of counts by number, and some integers for each, in parts: adding rows never copies the others."""
-
-    def __init__(self, width: int, numbers: int) -> None:
-        self.place: dict[int, tuple[int, int]] = {}  # part and row
-        self._parts: list[tuple[Csr, I64]] = [(no_rows(0, width), np.zeros((0, numbers), np.int64))]
-        self.entries = 0
-
-    def add(self, numbers: Sequence[int], rows: Csr, integers: I64) -> None:
-        part = len(self._parts)
-        self._parts.append((rows, integers))
-        self.place.update((number, (part, row)) for row, number in enumerate(numbers))
-        self.entries += rows.nnz + len(numbers)
-
-    def get(self, numbers: Sequence[int]) -> tuple[Csr, I64, I64]:
-        """A table that has these rows, its integers, and the row of each number in it.
-
-        Where one part has them all, it is that part itself.
-        """
-        places = np.array([self.place[number] for number in numbers], np.int64).reshape(-1, 2)
-        used = np.unique(places[:, 0]).tolist()
-        if len(used) <= 1:
-            return (*self._parts[used[0] if used else 0], places[:, 1])
-        own = [np.flatnonzero(places[:, 0] == part) for part in used]
-        rows = [
-            [table[places[at, 1]] for table in self._parts[part]] for part, at in zip(used, own, strict=True)
-        ]
-        row_of = np.empty(len(places), np.int64)
-        row_of[np.concatenate(own)] = np.arange(len(places))
-        counts, integers = zip(*rows, strict=True)
-        return sparse.vstack(counts, format="csr"), np.concatenate(integers), row_of
-
-
 class CountCache:
-    """Words and pairs of one corpus, over one basis and with one setting, that were counted before."""
+    """Words and pairs of one corpus, over one basis and with one setting, that were counted before.
+
+    ``_rows`` has, by a word's key or a pair's two keys, columns, counts and some integers; adding never copies others.
+    """
 
     def __init__(self, source: ContextSource, basis: Basis, settings: CountSettings) -> None:
         self.source, self.basis, self.settings = source, basis, settings
-        self._number: dict[str, int] = {}  # of each word's key
-        self._words = _Table(2 * len(basis), 1)
-        self._pairs = _Table(6 * len(basis), 4)
+        self._rows: dict[Any, tuple[NDArray[Any], NDArray[Any], I64]] = {}
         self._lock = threading.Lock()
+        self.entries = 0
 
-    @property
-    def is_full(self) -> bool:
-        return self._words.entries + self._pairs.entries > MOST_ENTRIES
+    def words(self, targets: Sequence[Target]) -> tuple[Csr, I64]:
+        """Counts of these targets, all different, and how often each occurs."""
 
-    def words(self, targets: Sequence[Target]) -> tuple[Csr, I64, I64]:
-        """A table that has the counts of these targets, how often each of its words occurs, and each target's row."""
-        keys = [key_of(target) for target in targets]
-        new = {key: target for key, target in zip(keys, targets, strict=True) if key not in self._number}
+        def count(new: Sequence[Target]) -> tuple[Csr, I64]:
+            rows, occurring = self.source.count_words(new, self.basis, self.settings)
+            return rows, occurring[:, None]
+
+        table, occurring = self._counted([key_of(target) for target in targets], targets, count, 2, 1)
+        return table, occurring[:, 0]
+
+    def pairs(self, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
+        """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
+
+        def count(new: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
+            counted = self.source.count_pairs(new, self.basis, self.settings)
+            return counted.rows, np.hstack([counted.found, counted.taken])
+
+        keys = [(one.keys, two.keys) for one, two in pairs]
+        table, integers = self._counted(keys, pairs, count, 6, 4)
+        return table, integers[:, :2], integers[:, 2:]
+
+    def _counted(
+        self, keys: Sequence[Any], asked: Sequence[Any], count: Callable[[Any], tuple[Csr, I64]], segments: int,
+        integers: int,
+    ) -> tuple[Csr, I64]:  # fmt: skip
+        """Rows and integers of what is asked for; new ones are counted first."""
+        new = [k for k, key in enumerate(keys) if key not in self._rows]
         if new:
-            names = sorted(new)
-            asked = [new[name] for name in names]
-            rows, occurring = self.source.count_words(asked, self.basis, self.settings)
+            rows, own = count([asked[k] for k in new])
+            columns, values = (np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data))
             with self._lock:
-                numbers = range(len(self._number), len(self._number) + len(names))
-                self._number.update(zip(names, numbers, strict=True))
-                self._words.add(numbers, rows, occurring[:, None])
-        table, occurring, row_of = self._words.get([self._number[key] for key in keys])
-        return table, occurring[:, 0], row_of
-
-    def pairs(self, targets: Sequence[Target], ones: I64, twos: I64) -> tuple[Csr, I64, I64, I64]:
-        """The same for unordered pairs of targets, which were counted before, the one with the smaller key first.
-
-        Instead of how often each occurs: its co-occurrences found and counted, in both orders each.
-        """
-        number = np.array([self._number[key_of(target)] for target in targets], np.int64)
-        codes = ((number[ones] << 32) | number[twos]).tolist()
-        new = {code: k for k, code in enumerate(codes) if code not in self._pairs.place}
-        if new:
-            at = list(new.values())
-            asked = [(targets[one], targets[two]) for one, two in zip(ones[at], twos[at], strict=True)]
-            counted = self.source.count_pairs(asked, self.basis, self.settings)
-            with self._lock:
-                self._pairs.add(list(new), counted.rows, np.hstack([counted.found, counted.taken]))
-        table, integers, row_of = self._pairs.get(codes)
-        return table, integers[:, :2], integers[:, 2:], row_of
+                self._rows.update(
+                    zip((keys[k] for k in new), zip(columns, values, own, strict=True), strict=True)
+                )
+                self.entries += rows.nnz + len(new)
+            if len(new) == len(keys):
+                return rows, own
+        if not keys:
+            return no_rows(0, segments * len(self.basis)), np.zeros((0, integers), np.int64)
+        found_columns, found_values, found = zip(*(self._rows[key] for key in keys), strict=True)
+        ends = np.cumsum([len(own) for own in found_values])
+        counts, indices = np.concatenate(found_values), np.concatenate(found_columns)
+        return make_rows(counts, indices, ends, segments * len(self.basis)), np.array(found)
 
 
 def key_of(target: Target) -> str:
@@ -383,25 +360,24 @@ def count_pairs(
     rows = np.fromiter(map(number.__getitem__, given), np.int64, len(given)).reshape(-1, 2)
     resolved = source.resolve(names) if target_of is None else [target_of[name] for name in names]
     keys = ["" if target is None else key_of(target) for target in resolved]
-    known_targets = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
-    distinct = sorted(known_targets)
-    targets = [known_targets[key] for key in distinct]
-    rank = {key: k for k, key in enumerate(distinct)}
-    word = np.array([rank.get(key, -1) for key in keys], np.int64)  # of each name, among the distinct ones
-    table, occurrences, row_of = cache.words(targets)
-    unknown = np.flatnonzero(word < 0)
-    word_of = np.where(word >= 0, row_of[word] if len(row_of) else -1, -1)
-    word_of[unknown] = table.shape[0] + np.arange(unknown.size)
+    target_of_key = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
+    targets = [target_of_key[key] for key in sorted(target_of_key)]
+    rank = {key_of(target): k for k, target in enumerate(targets)}
+    words, occurrences = cache.words(targets)
+    word_of = np.array([rank.get(key, -1) for key in keys], np.int64)
+    unknown = np.flatnonzero(word_of < 0)
+    word_of[unknown] = len(targets) + np.arange(unknown.size)
 
-    first, second = word[rows[:, 0]], word[rows[:, 1]]
-    known = (first >= 0) & (second >= 0)
+    first, second = word_of[rows[:, 0]], word_of[rows[:, 1]]
+    known = np.maximum(first, second) < len(targets)
     smaller, larger = np.minimum(first, second)[known], np.maximum(first, second)[known]
     codes, which = np.unique((smaller << 32) | larger, return_inverse=True)
-    together, found, taken, pair_rows = cache.pairs(targets, codes >> 32, codes & 0xFFFFFFFF)
+    both = zip((codes >> 32).tolist(), (codes & 0xFFFFFFFF).tolist(), strict=True)
+    together, found, taken = cache.pairs([(targets[one], targets[two]) for one, two in both])
     pair_of = np.full(len(rows), -1, np.int64)
-    pair_of[known] = pair_rows[which]
+    pair_of[known] = which
     return PairCounts(
-        Strings.of(names), Strings.of(keys), word_of, _with_zeros(table, unknown.size),
+        Strings.of(names), Strings.of(keys), word_of, _with_zeros(words, unknown.size),
         np.concatenate([occurrences, np.zeros(unknown.size, np.int64)]), together, found, taken,
         rows, pair_of, known & (first > second), basis, settings, source.name, source.content_hash,
     )  # fmt: skip
@@ -409,11 +385,8 @@ def count_pairs(
 
 def _with_zeros(rows: Csr, more: int) -> Csr:
     """The rows and some of zeros; nothing else is copied."""
-    if not more:
-        return rows
-    indptr: NDArray[Any] = np.concatenate([rows.indptr, np.full(more, rows.indptr[-1], rows.indptr.dtype)])
-    shape = (rows.shape[0] + more, rows.shape[1])
-    return canonical(sparse.csr_array((rows.data, rows.indices, indptr), shape=shape, copy=False))
+    ends = np.append(rows.indptr[1:], np.full(more, rows.indptr[-1]))
+    return make_rows(rows.data, rows.indices, ends, rows.shape[1]) if more else rows
 
 
 _kept: OrderedDict[tuple[Any, ...], CountCache] = OrderedDict()
@@ -426,7 +399,7 @@ def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> Co
     key = (str(source.path), source.content_hash, f"{basis.hash}{hash(counts)}", settings)
     with _lock:
         cache = _kept.pop(key, None)
-        if cache is None or cache.is_full:
+        if cache is None or cache.entries > MOST_ENTRIES:
             cache = CountCache(source, basis, settings)
         cache.source = source
         _kept[key] = cache
