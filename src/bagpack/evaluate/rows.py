@@ -66,22 +66,17 @@ def add_predictions(
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
-    withheld = ~known | ~accepted
+    withheld = ~known | ~(probability >= precision)
     for i in np.flatnonzero(usable).tolist():
         rows[i].probability, rows[i].label_probability = (
             round(float(share[i]), 6) for share in (probability, of_label)
         )
         rows[i].abstained = bool(withheld[i])
-    threshold, fitted = None, (parts >= 0) & known
-    if fitted.any():
-        chosen_on = calibration.Answers(probability[fitted], right[fitted])
-        threshold = calibration.choose_threshold(chosen_on, precision).value
     answered, right = ~withheld[usable], right[usable]
     precision_found = float(right[answered].mean()) if answered.any() else None
     return replace(
         found, suspicious=suspicious(targets, per_label, usable), reliability=reliability(probability[usable], right),
-        abstention=Abstention(precision, threshold, float(answered.mean()), precision_found),
+        abstention=Abstention(precision, precision, float(answered.mean()), precision_found),
     )  # fmt: skip
 
 
