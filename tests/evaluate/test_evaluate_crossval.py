@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.learn import encode_targets, fit_counts, fitting
-from bagpack.learn.features import Features, Preset, get_preset
+from bagpack.learn.features import Features, Modern, get_preset
 from bagpack.learn.svm import SvmSettings
 from bagpack.parallel import settings, share
 from tests.learn.learn_oracle import without_counts
@@ -165,7 +165,7 @@ def test_a_preset_of_ones_own(data, monkeypatch):
 
 
 @dataclass(frozen=True)
-class Plain(Preset):
+class Plain(Modern):
     """Counts as they are."""
 
     name = "plain"

@@ -140,7 +140,7 @@ def test_the_card_shows_what_it_is_given(data, tmp_path):
     shown = (
         "a\\|b",
         "12345",
-        "| Accuracy % | AUC % |",
+        "| v12: Accuracy % | 50.0 (40.0–60.0) |",
         "50.0 (40.0–60.0)",
         "98.4 (96.5–100.0)",
         "25.0",
@@ -149,7 +149,7 @@ def test_the_card_shows_what_it_is_given(data, tmp_path):
     assert all(words in card for words in shown)
     path = save_model(model, tmp_path / "m", card=card)
     assert (path / "README.md").read_text(encoding="utf-8") == card
-    assert "Not evaluated" in model_card(model)
+    assert "not evaluated" in model_card(model)
 
 
 def test_a_file_that_may_not_grow_is_named(tmp_path):

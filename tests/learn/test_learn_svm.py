@@ -14,9 +14,9 @@ from tests.synthetic import make_counts
 from bagpack import parallel
 from bagpack.errors import BagpackError, InputError, UsageError
 from bagpack.evaluate.crossval import folds_at_once
-from bagpack.learn import encode_targets, fit_conditions, fit_counts, svm
+from bagpack.learn import encode_targets, fit_counts, svm
 from bagpack.learn.features import get_preset
-from bagpack.learn.fitting import calibrate
+from bagpack.learn.fitting import calibrate, fit_conditions
 from bagpack.learn.svm import SvmSettings, row_gram
 
 TRAIN = np.arange(300) % 5 != 0

@@ -387,13 +387,13 @@ class _Search:
             row = np.full(len(found.words), -1, np.int64)
             row[used] = np.arange(used.size)
             targets = [found.words[k] for k in used.tolist()]
-            table, _, rows = self.cache.words(targets)
+            table, _ = self.cache.words(targets)
             output, sign = self.model.output_of(self.label)
             one = two = np.zeros(len(targets))
             if "v1" in self.model.weights:
                 first, second = self.model.preset.word_rows(self.model.learned, table, self.basis)
                 one, two = (
-                    sign * np.asarray(own @ self.model.weights[block][:, output])[rows]
+                    sign * np.asarray(own @ self.model.weights[block][:, output])
                     for block, own in (("v1", first), ("v2", second))
                 )
             self._words = _Words(targets, self._names(targets), row, one, two)

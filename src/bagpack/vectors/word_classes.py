@@ -53,12 +53,12 @@ def class_numbers(names: str, option: str) -> frozenset[int]:
     """The classes of an option such as `noun,name`; none for `any`."""
     given = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in given:
-        if name not in _NUMBER:
+        if name not in CLASSES:
             shown = ", ".join(CLASSES)
             raise UsageError(
                 f"{option} {name} is not a part of speech; {did_you_mean(name, CLASSES)}choose from {shown}"
             )
-    return frozenset() if not given or ANY in given else frozenset(_NUMBER[name] for name in given)
+    return frozenset() if ANY in given else frozenset(_NUMBER[name] for name in given)
 
 
 def class_names(numbers: Iterable[int]) -> str:
