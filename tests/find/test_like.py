@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bagpack.errors import InputError
-from bagpack.find import find_pairs, make_prototype
+from bagpack.find import find_pairs
+from bagpack.find.like import make_prototype
 
 from .conftest import PARTS, SAYINGS
 

@@ -5,11 +5,10 @@ import pytest
 
 from bagpack import parallel
 from bagpack.errors import InputError, UsageError
-from bagpack.find import find_pairs, read_examples, training
-from bagpack.find.examples import Examples
+from bagpack.find import find_pairs, training
+from bagpack.find.examples import Examples, read_examples
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.training import train_on_examples
-from bagpack.find.vocabulary import corpus_vocabulary
 from bagpack.learn.fitting import fit_counts
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
@@ -20,7 +19,7 @@ from .conftest import GIVEN, HELD_OUT, SENTENCES
 
 
 def draw(source, examples, number=80, seed=0, **more):
-    return draw_negatives(source, examples, corpus_vocabulary(source), number, seed=seed, **more)
+    return draw_negatives(source, examples, number, seed=seed, **more)
 
 
 def test_negatives_co_occur_and_are_no_examples(source):

@@ -63,9 +63,6 @@ def find(
     known: Annotated[
         str | None, option("--known", metavar="FILE", help="A table of known pairs to exclude.")
     ] = None,
-    mark_known: Annotated[
-        bool, option("--mark-known", help="Keep examples and known pairs, and mark them.")
-    ] = False,
     top: Annotated[
         int | None,
         option("--top", metavar="N", help=f"Number of pairs ({ON_SCREEN}, or {IN_FILES} in a file).", min=1),
@@ -83,7 +80,7 @@ def find(
     json: Json = False,
 ) -> None:
     """Find new pairs of a relation in a corpus, each with a sentence."""
-    from bagpack.find.ranking import FindOptions, find_pairs
+    from bagpack.find import FindOptions, find_pairs
     from bagpack.learn.model_io import load_model
     from bagpack.report.screens import show_found
     from bagpack.sheets import write_table
@@ -108,7 +105,6 @@ def find(
         pos2,
         among,
         read_pairs(known).pairs if known else (),
-        mark_known,
         top,
         explain=explain,
     )

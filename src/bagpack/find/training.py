@@ -20,7 +20,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
-from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary, targets_of
+from bagpack.find.vocabulary import targets_of
 from bagpack.learn.features import Modern, Preset, get_preset
 from bagpack.learn.fitting import fit_counts, hold_out, shared_grams
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
@@ -84,7 +84,7 @@ class Trained:
 
 def train_on_examples(
     corpus: ContextSource, examples: Examples, *, drawn: Sequence[Pair] | None = None, seed: int = 0,
-    vocabulary: Vocabulary | None = None, preset: str | Preset = "modern", C: float | None = None, b: int = 1500,
+    preset: str | Preset = "modern", C: float | None = None, b: int = 1500,
     basis: Basis | None = None, settings: CountSettings | None = None,
 ) -> Trained:  # fmt: skip
     """Train a model that separates the pairs of a relation from all other pairs.
@@ -94,8 +94,6 @@ def train_on_examples(
     drawn
         Pairs that were drawn before, which are used again: a retrained model is compared with the last one on the same
         negatives. Those that are examples by now are dropped.
-    vocabulary
-        The words that drawn pairs are made of; None takes the frequent words of the corpus.
     preset
         How counts become features; `modern` is the variant for few examples, with v12 counted twice.
     """
@@ -106,10 +104,7 @@ def train_on_examples(
     number = number_to_draw(len(examples.positives))
     if drawn is None:
         parallel.progress()("negatives", 0, 0)
-        vocabulary = vocabulary or corpus_vocabulary(source)
-        drawn = draw_negatives(
-            source, examples, vocabulary, HANDS * number, seed=seed, between=settings.windows.between
-        )
+        drawn = draw_negatives(source, examples, HANDS * number, seed=seed, between=settings.windows.between)
     own, given = set(examples.pairs), set(map(frozenset, examples.pairs))
     reversed_ = {pair[::-1] for pair in examples.positives} - own if not examples.is_symmetric else set()
     drawn = [
