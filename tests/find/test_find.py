@@ -12,7 +12,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.find import FindOptions
 from bagpack.find.candidates import collect_pool
 from bagpack.find.examples import Examples, as_examples
-from bagpack.find.ranking import KnownPairs
+from bagpack.find.ranking import known_pairs
 from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import vocabulary_of
@@ -211,9 +211,9 @@ def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
     )
     forms = [("cat", "animal"), ("cats", "animals"), ("animals", "cat"), ("dog", "animal")]
     counts = model.count(forms, source)
-    assert KnownPairs(source, []).mark(counts, model).tolist() == [True, True, True, False]
+    assert known_pairs(source, [], counts, model).tolist() == [True, True, True, False]
     for known in (("Cat/N", "animal"), ("animals", "cats/N")):
-        assert KnownPairs(source, [known]).mark(counts).tolist() == [True, True, True, False]
+        assert known_pairs(source, [known], counts).tolist() == [True, True, True, False]
 
 
 def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, classifier, tmp_path):

@@ -151,8 +151,8 @@ def find_pairs(
     if model is not None:
         model, label, notes = model.calibrated, label_to_find(model, asked.label), _about_background(model)
     elif like is not None:
-        prototype = make_prototype(source, like)
-        model, label, notes, known = prototype.model, LIKE, prototype.notes, [like]
+        model, notes = make_prototype(source, like)
+        label, known = LIKE, [like]
     else:
         trained = examples
         if not isinstance(trained, Trained):
@@ -168,7 +168,7 @@ def find_pairs(
     scored = pool.scored(model, label, places)
     if places is not None:
         notes = [*notes, *_about_places(places, scored)]
-    marked = KnownPairs(source, [*asked.known, *known]).mark(scored.counts, model)
+    marked = known_pairs(source, [*asked.known, *known], scored.counts, model)
     chosen, skipped = choose_pairs(scored, pool, marked, trained.examples if trained else None)
     rows = tuple(_row(scored, index, rank) for rank, index in enumerate(chosen, 1))
     notes = [*notes, *_about_list(pool, asked, skipped, int(marked.sum()))]
@@ -216,26 +216,18 @@ def label_to_find(model: LinearModel, label: Any) -> Any:
 # Ranking --------------------------------------------------------------------------------------------------------
 
 
-class KnownPairs:
-    """Pairs that are known, by the keys of their words: in either order, and in any form, case or tag."""
-
-    def __init__(self, source: ContextSource, pairs: Iterable[Pair]) -> None:
-        listed = list(pairs)
-        target = targets_of(source, listed)
-        self.pairs = {frozenset(map(_key, (target[one], target[two]))) for one, two in listed}
-
-    def mark(self, counts: PairCounts, model: LinearModel | None = None) -> NDArray[np.bool_]:
-        """Which pairs are known, or were trained on."""
-        marked = np.zeros(len(counts), np.bool_)
-        if model is not None:
-            marked = model.trained_on(counts) | model.trained_on(counts.reversed())
-        if self.pairs:
-            keys = [_key(target) for target in counts.targets]
-            rows = counts.rows.tolist()
-            marked = marked | np.array(
-                [frozenset((keys[a], keys[b])) in self.pairs for a, b in rows], np.bool_
-            )
-        return marked
+def known_pairs(
+    source: ContextSource, pairs: Iterable[Pair], counts: PairCounts, model: LinearModel | None = None
+) -> NDArray[np.bool_]:
+    """Which rows are known or were trained on: by the keys of their words, so in any form and in either order."""
+    listed = list(pairs)
+    target = targets_of(source, listed)
+    known = {frozenset(map(_key, (target[one], target[two]))) for one, two in listed}
+    keys = [_key(target) for target in counts.targets]
+    marked = np.array([frozenset((keys[a], keys[b])) in known for a, b in counts.rows.tolist()], np.bool_)
+    if model is not None:
+        marked |= model.trained_on(counts) | model.trained_on(counts.reversed())
+    return marked
 
 
 def _key(target: Target | None) -> str:

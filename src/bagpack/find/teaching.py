@@ -22,7 +22,7 @@ from bagpack.find.answers import with_answers
 from bagpack.find.candidates import Pool, ScoredPool, collect_pool
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.options import FindOptions
-from bagpack.find.ranking import KnownPairs, choose_pairs
+from bagpack.find.ranking import choose_pairs, known_pairs
 from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import Trained, train_on_examples
@@ -149,7 +149,7 @@ class Teaching:
         if kept and self._last is not None:
             trained, scored = self._last
         self._last = trained, scored
-        marked = KnownPairs(self.source, [*self.examples.pairs, *answered]).mark(scored.counts)
+        marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
         chosen = np.array(choose_pairs(scored, self.pool, marked, used)[0], np.intp)
         names, rows = scored.counts.name_list, scored.counts.rows[chosen].tolist()
         return Ranking(

@@ -71,11 +71,6 @@ class Trained:
         if negatives:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}, and {many(len(self.drawn), 'other pair')} drawn from the corpus"]
-        if several := len(self.examples.with_other_labels):
-            have, count = (
-                ("1 pair has", "it counts") if several == 1 else (f"{several:,} pairs have", "they count")
-            )
-            notes.append(f"{have} the label {self.label} and another one; {count} as {self.label}")
         if self.unknown:
             shown = ", ".join(self.unknown[:5]) + (" …" if len(self.unknown) > 5 else "")
             notes.append(f"words of the examples that the corpus does not contain: {shown}")
@@ -185,12 +180,7 @@ def usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[s
     def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         return tuple((w1, w2) for w1, w2 in pairs if target[w1] is not None and target[w2] is not None)
 
-    kept = replace(
-        examples,
-        positives=known(examples.positives),
-        negatives=known(examples.negatives),
-        with_other_labels=known(examples.with_other_labels),
-    )
+    kept = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
     if not kept.positives:
         shown = ", ".join(unknown[:5])
         raise InputError(
