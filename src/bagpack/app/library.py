@@ -73,14 +73,12 @@ class Library:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
         return len(words) > 1 and min(map(self.background.count, words)) > SLOW_COUNT
 
-    def explanation(self, w1: str, w2: str, against: str | None = None) -> Explanation | None:
-        """Why the model decides as it does (and not for the label `against`), without lines; None without a model."""
+    def explanation(self, w1: str, w2: str) -> Explanation | None:
+        """Why the model decides as it does, without lines; None without a model."""
         if self.model is None:
             return None
         counts = count_pairs(self.source, [(w1, w2)], self.model.basis, self.settings)
-        return explain_matrix(
-            self.model, self.source, counts, against=against, top=REASONS, lines=0, in_full=False
-        )
+        return explain_matrix(self.model, self.source, counts, top=REASONS, lines=0, in_full=False)
 
     def evidence(self, w1: str, w2: str) -> PairEvidence | None:
         """The observations of a pair, for its sketch and its lines; None if a word is unknown."""
