@@ -23,7 +23,8 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.explanation import Explanation
 from bagpack.find.examples import UNNAMED, Examples, Pair
-from bagpack.find.ranking import COLUMNS, FindOptions
+from bagpack.find.options import FindOptions
+from bagpack.find.ranking import COLUMNS
 from bagpack.find.teaching import Teaching
 from bagpack.find.vocabulary import targets_of
 
@@ -233,7 +234,7 @@ def table(library: Library, task: Task, progress: str = "", number: int = 500) -
     page = search(library, task, progress, number)
     known: list[tuple[str, Sequence[str]]] = [("example", pair) for pair in task.pairs]
     known += [("yes" if right else "no", (w1, w2)) for w1, w2, right in task.answers]
-    header = [*(name for name in COLUMNS if name not in ("known", "reasons")), "answer"]
+    header = [*(name for name in COLUMNS if name != "reasons"), "answer"]
     rows: list[list[Any]] = [["", *pair, "", "", "", "", "", "", answer] for answer, pair in known]
     for rank, own in enumerate(page.rows, 1):
         sentence = "".join(own.pieces)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from bagpack._version import __version__
 from bagpack.app.library import Library
 from bagpack.contexts.concordance import FIELDS, ValueCount, count_by
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.where import number_of
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
 from bagpack.errors import StoreError, UsageError
@@ -35,6 +33,7 @@ Near = dict[str, list[KnownWord]]
 
 OFFERED = 12  # similar spellings, words and pairs to begin with
 SIMILAR = 15
+STRONGEST = 8  # features of a label
 TRAINED = 400  # training pairs that are looked at for the home page
 
 
@@ -214,8 +213,7 @@ def pair(library: Library, w1: str, w2: str) -> PairPage:
     """A pair's page."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
-    why = library.explanation(w1, w2, evidence)
-    return PairPage(sketch, near(library, sketch.unknown), why, library.by)
+    return PairPage(sketch, near(library, sketch.unknown), library.explanation(w1, w2, evidence), library.by)
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,6 @@ class LinesPage:
     w1: str
     w2: str
     feature: str
-    words: str
     pattern: str
     place: str
     count: int
@@ -250,8 +247,7 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, said.pattern, said.pattern, said.place, found.count,
-        f"{found.count:,}×", found.total, len(found.lines), found.line_dicts(),
+        w1, w2, feature, said.pattern, said.place, found.count, f"{found.count:,}×", found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 
@@ -302,34 +298,6 @@ class DistributionPage:
     total: int
     rows: list[ValueCount]
 
-    def columns(self) -> Json | None:
-        """Where the columns of a chart are, in percent of its width and height; None unless the values are numbers."""
-        rows = [(number_of(row.value), row) for row in self.rows]
-        numbered = [(number, row) for number, row in rows if number is not None]
-        if len(numbered) < 2 or not any(row.count for _, row in numbered):
-            return None
-        highest = max(numbered, key=lambda item: item[1].per_million)[1]
-        top = min(max(row.high for _, row in numbered), 2 * highest.per_million)
-        first, last = numbered[0][0], numbered[-1][0]
-        step = min(after - before for (before, _), (after, _) in pairwise(numbered))
-        whole = last - first + step
-        heights = ("per_million", "low", "high")
-        return {
-            "columns": [
-                {"x": 100 * (number - first) / whole, "row": row}
-                | {name: 100 - 100 * min(getattr(row, name) / top, 1) for name in heights}
-                for number, row in numbered
-            ],
-            "width": 100 * step / whole, "first": numbered[0][1].value, "last": numbered[-1][1].value,
-            "highest": highest,
-        }  # fmt: skip
-
-    def csv(self) -> str:
-        """The rows as CSV."""
-        names = ("value", "count", "tokens", "per_million", "low", "high")
-        rows = ([getattr(row, name) for name in names] for row in self.rows)
-        return table_text([(self.attribute, *names[1:]), *rows], ",")
-
 
 def distribution(library: Library, words: Sequence[str], by: str) -> DistributionPage:
     """How often a word or a pair occurs by an attribute of the documents."""
@@ -342,15 +310,15 @@ def distribution(library: Library, words: Sequence[str], by: str) -> Distributio
         known = ", ".join(library.background.attributes)
         raise UsageError(f"the documents have no attribute {by}; they have {known}")
     found = count_by(library.background, words, by, library.settings.windows)
+    total = sum(row.count for row in found.rows)
     return DistributionPage(
-        list(found.words),
-        list(found.unknown),
-        found.attribute,
-        by,
-        library.by,
-        sum(row.count for row in found.rows),
-        list(found.rows),
+        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
     )
+
+
+def distribution_csv(library: Library, words: Sequence[str], by: str) -> str:
+    """The same as CSV."""
+    return count_by(library.background, words, by or library.by[0], library.settings.windows).to_csv()
 
 
 # Model -------------------------------------------------------------------------------------------------------------
@@ -361,7 +329,6 @@ class WeightedFeature:
     """A feature and its weight."""
 
     name: str
-    words: str
     pattern: str
     place: str
     weight: float
@@ -369,14 +336,13 @@ class WeightedFeature:
 
 @dataclass(frozen=True)
 class ModelPage:
-    """The loaded model: labels, scores of its cross-validation, strongest features for and against, training pairs."""
+    """The loaded model: labels, scores of its cross-validation, strongest features, training pairs."""
 
     facts: ModelFacts
     scores: dict[str, Json]
     settings: Json
     trained_on: Json
     strongest: dict[str, list[WeightedFeature]] = field(default_factory=dict)
-    weakest: dict[str, list[WeightedFeature]] = field(default_factory=dict)
     examples: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
@@ -389,24 +355,21 @@ def model_facts(library: Library) -> ModelFacts:
     )  # fmt: skip
 
 
-def model(library: Library, top: int) -> ModelPage:
+def model(library: Library) -> ModelPage:
     """The model's page."""
     loaded = library.loaded_model
     counting = loaded.counting.to_dict()
     windows = ", ".join(f"{name} {size}" for name, size in counting.pop("windows", {}).items())
     data = dict(loaded.manifest.get("data", {}))
     data.pop("path", None)
-    strongest, weakest, examples = {}, {}, {}
+    strongest, examples = {}, {}
     for label in loaded.classes or (None,):
-        ordered = loaded.strongest(label, len(loaded.feature_names()))
         name = "rating" if label is None else str(label)
-        strongest[name] = [_weighted(*item) for item in ordered[:top] if item[1] > 0]
-        weakest[name] = [_weighted(*item) for item in ordered[: -top - 1 : -1] if item[1] < 0]
+        strongest[name] = [_weighted(*item) for item in loaded.strongest(label, STRONGEST) if item[1] > 0]
         examples[name] = [] if label is None else _training_pairs(loaded, label)
     settings = {**loaded.settings, **counting, "windows": windows}
     return ModelPage(
-        model_facts(library), dict(loaded.manifest.get("scores", {})), settings, data, strongest, weakest,
-        examples,
+        model_facts(library), dict(loaded.manifest.get("scores", {})), settings, data, strongest, examples
     )  # fmt: skip
 
 
@@ -422,7 +385,7 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
 
 def _weighted(name: str, weight: float) -> WeightedFeature:
     said = say_feature(name)
-    return WeightedFeature(name, said.pattern, said.pattern, said.place, weight)
+    return WeightedFeature(name, said.pattern, said.place, weight)
 
 
 def warm_up(library: Library) -> None:

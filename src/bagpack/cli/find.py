@@ -30,7 +30,6 @@ def find(
     pos2: opt.Pos = None,
     among: opt.Among = None,
     known: Annotated[str | None, opt.value("FILE", "A table of known pairs to exclude.")] = None,
-    mark_known: Annotated[bool, opt.flag("--mark-known", "Keep known pairs, and mark them.")] = False,
     top: Annotated[int | None, opt.value("N", "Number of pairs (20, or 500 in a file).", min=1)] = None,
     explain: Annotated[int, opt.value("N", "Add the reasons of the first N pairs.", min=0)] = 0,
     columns: opt.Columns = "",
@@ -43,7 +42,7 @@ def find(
     """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.files import check_not_read
     from bagpack.find.export import check_found_file, is_turtle, write_turtle
-    from bagpack.find.ranking import FindOptions, find_pairs
+    from bagpack.find import FindOptions, find_pairs
     from bagpack.learn.model_io import load_model
     from bagpack.report.html import render_found, write_page
     from bagpack.report.screens import show_found
@@ -58,7 +57,7 @@ def find(
     on_screen = out is None and html is None
     options = FindOptions(
         label=label, w1=w1, w2=w2, pos1=pos1, pos2=pos2, among=among, known=read_pairs(known).pairs if known else (),
-        mark_known=mark_known, top=top or (ON_SCREEN if on_screen else IN_FILES), explain=explain,
+        top=top or (ON_SCREEN if on_screen else IN_FILES), explain=explain,
     )  # fmt: skip
     name = opt.selected(store, where)
     loaded = load_model(model) if model else None

@@ -49,7 +49,7 @@ def train(
     The condition v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
     from bagpack.evaluate import TrainOptions, train_file
-    from bagpack.find.background import draw_background
+    from bagpack.find.negatives import draw_background
 
     if no_scores and report is not None:
         raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")

@@ -90,8 +90,6 @@ def show_found(found: Found) -> None:
         first = Text.assemble(f"{row.rank:{width}}  ", (bar, "cyan"), "  ")
         together = f"together {say_times(row.together)}" if row.together else "never together"
         about = Text.assemble((f"{row.w1} – {row.w2}", "bold"), (f"  {together}", "dim"))
-        if row.known:
-            about.append("  known", "yellow")
         hang(out, first, about)
         if line is not None:
             hang(out, Text(" " * first.cell_len), sentence_text(line))

@@ -101,11 +101,9 @@ class WordVectors:
 
     def vectors(self, targets: Sequence[Target]) -> F32:
         """A row of unit length for each target; for a phrase, the mean of its words."""
-        keys = list(dict.fromkeys(word for target in targets for word in target.words))
-        number = {key: k for k, key in enumerate(keys)}
-        table = self._of_keys(keys)
-        rows = np.stack([table[[number[word] for word in target.words]].mean(axis=0) for target in targets])
-        return unit(rows)
+        lengths = np.array([len(target.words) for target in targets], np.int64)
+        rows = self._of_keys([word for target in targets for word in target.words])
+        return unit(np.add.reduceat(rows, np.cumsum(lengths) - lengths, axis=0))
 
     def class_of(self, targets: Sequence[Target]) -> NDArray[np.uint8]:
         """The part of speech of each target, as a place in `CLASSES`; of a phrase, that of its last word."""
