@@ -13,7 +13,7 @@ import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.library import Library
-from bagpack.contexts.concordance import FIELDS, ValueCount, count_by
+from bagpack.contexts.concordance import FIELDS, Distribution, ValueCount, count_by
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
@@ -33,7 +33,6 @@ Near = dict[str, list[KnownWord]]
 
 OFFERED = 12  # similar spellings, words and pairs to begin with
 SIMILAR = 15
-STRONGEST = 8  # features of a label
 TRAINED = 400  # training pairs that are looked at for the home page
 
 
@@ -301,6 +300,20 @@ class DistributionPage:
 
 def distribution(library: Library, words: Sequence[str], by: str) -> DistributionPage:
     """How often a word or a pair occurs by an attribute of the documents."""
+    by, found = _count_by(library, words, by)
+    total = sum(row.count for row in found.rows)
+    return DistributionPage(
+        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
+    )
+
+
+def distribution_csv(library: Library, words: Sequence[str], by: str) -> tuple[str, str]:
+    """The name of the attribute, and the same as CSV."""
+    _, found = _count_by(library, words, by)
+    return found.attribute, found.to_csv()
+
+
+def _count_by(library: Library, words: Sequence[str], by: str) -> tuple[str, Distribution]:
     if not library.by:
         raise StoreError(
             "the documents of this corpus have no attributes to count by; see bagpack info STORE"
@@ -309,16 +322,7 @@ def distribution(library: Library, words: Sequence[str], by: str) -> Distributio
     if by.partition(":")[0].strip().lower() not in library.background.attributes:
         known = ", ".join(library.background.attributes)
         raise UsageError(f"the documents have no attribute {by}; they have {known}")
-    found = count_by(library.background, words, by, library.settings.windows)
-    total = sum(row.count for row in found.rows)
-    return DistributionPage(
-        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
-    )
-
-
-def distribution_csv(library: Library, words: Sequence[str], by: str) -> str:
-    """The same as CSV."""
-    return count_by(library.background, words, by or library.by[0], library.settings.windows).to_csv()
+    return by, count_by(library.background, words, by, library.settings.windows)
 
 
 # Model -------------------------------------------------------------------------------------------------------------
@@ -355,7 +359,7 @@ def model_facts(library: Library) -> ModelFacts:
     )  # fmt: skip
 
 
-def model(library: Library) -> ModelPage:
+def model(library: Library, top: int) -> ModelPage:
     """The model's page."""
     loaded = library.loaded_model
     counting = loaded.counting.to_dict()
@@ -365,7 +369,7 @@ def model(library: Library) -> ModelPage:
     strongest, examples = {}, {}
     for label in loaded.classes or (None,):
         name = "rating" if label is None else str(label)
-        strongest[name] = [_weighted(*item) for item in loaded.strongest(label, STRONGEST) if item[1] > 0]
+        strongest[name] = [_weighted(*item) for item in loaded.strongest(label, top) if item[1] > 0]
         examples[name] = [] if label is None else _training_pairs(loaded, label)
     settings = {**loaded.settings, **counting, "windows": windows}
     return ModelPage(

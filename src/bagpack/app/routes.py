@@ -66,7 +66,7 @@ class Context:
 
     async def find(self, function: Callable[..., T], task: finding.Task, *arguments: Any) -> T:
         """Something about a search."""
-        return await self.pool.run(function, task, *arguments, self.session.progress, lane=FIND)
+        return await self.pool.run(function, self.session.progress, task, *arguments, lane=FIND)
 
 
 Here = Annotated[Context, Depends(Context)]
@@ -248,16 +248,18 @@ async def distribution(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By 
 async def distribution_csv(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> Response:
     """A row for each value: count, tokens of its documents, count per million tokens and its 95 % interval."""
     words = words_of(w1, w2)
-    text = await here.about(words, pages.distribution_csv, words, by)
-    return attached(b"\xef\xbb\xbf" + text.encode(), f"{'-'.join(words)}-by-attribute.csv")
+    attribute, text = await here.about(words, pages.distribution_csv, words, by)
+    return attached(b"\xef\xbb\xbf" + text.encode(), f"{'-'.join(words)}-by-{attribute}.csv")
 
 
 @page("/model", "model.html.j2", pages.ModelPage, "The model")
-async def model(here: Here) -> Answer:
+async def model(
+    here: Here, top: Annotated[int, Query(ge=1, le=200, description="Features per label.")] = 8
+) -> Answer:
     """Labels, the scores of the cross-validation, the strongest features. 404 without a model."""
     if here.library.model is None:
         return {"error": "no model is loaded; start the explorer with --model"}, True, {}
-    return await here.pool.run(pages.model, keep=True), False, {}
+    return await here.pool.run(pages.model, top, keep=True), False, {}
 
 
 # Finding -----------------------------------------------------------------------------------------------------------
