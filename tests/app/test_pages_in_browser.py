@@ -33,7 +33,9 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
 def test_a_feature_whose_lines_could_not_be_had_is_asked_again(visit):
     page = visit(PAIR)
     page.route(
-        "**/lines/part?**", lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"), times=1
+        "**/lines/part?**",
+        lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"),
+        times=1,
     )
     feature = page.locator("details.feature").first
     feature.locator("summary").click()

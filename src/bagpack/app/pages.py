@@ -246,7 +246,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, said.pattern, said.place, found.count, f"{found.count:,}×", found.total, len(found.lines), found.line_dicts(),
+        w1, w2, feature, said.pattern, said.place, found.count, f"{found.count:,}×", found.total,
+        len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 

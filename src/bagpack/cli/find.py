@@ -41,8 +41,8 @@ def find(
 ) -> None:
     """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.files import check_not_read
-    from bagpack.find.export import check_found_file, is_turtle, write_turtle
     from bagpack.find import FindOptions, find_pairs
+    from bagpack.find.export import check_found_file, is_turtle, write_turtle
     from bagpack.learn.model_io import load_model
     from bagpack.report.html import render_found, write_page
     from bagpack.report.screens import show_found
