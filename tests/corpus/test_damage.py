@@ -19,10 +19,7 @@ from bagpack.files import digest
 TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
 NAME = "0" * 32 + "-000"
 SHARD, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
-FILES = [
-    *((SHARD, name) for name in format.SEGMENT),
-    *((LEXICON, name) for name in format.LEXICON),
-]
+FILES = [*((SHARD, name) for name in format.SEGMENT), *((LEXICON, name) for name in format.LEXICON)]
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +71,7 @@ def use_everything(store):
     corpus = Corpus.open(store)
     corpus.keys_of(["lion", "cafés"])
     shard = corpus.shards[0]
-    return (
+    used = (
         shard.attributes,
         shard.tokens,
         shard.tags,
@@ -83,6 +80,7 @@ def use_everything(store):
         shard.documents,
         shard.form_keys,
     )
+    return used
 
 
 def wild_values(content, dtype):
@@ -128,14 +126,13 @@ def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name,
     path = store / directory / name
     content = path.read_bytes()
     size = np.dtype({**format.SEGMENT, **format.LEXICON}[name].dtype).itemsize
-    path.write_bytes(
-        {
-            "emptied": b"",
-            "shortened": content[:-size],
-            "lengthened": content + bytes(size),
-            "odd": content + b"x",
-        }[how]
-    )
+    wrong = {
+        "emptied": b"",
+        "shortened": content[:-size],
+        "lengthened": content + bytes(size),
+        "odd": content + b"x",
+    }
+    path.write_bytes(wrong[how])
     reseal(store)
     with pytest.raises(StoreError, match=r"has [0-9,]+ (entries|bytes)|runs from|adds up|does not ascend"):
         use_everything(store)
@@ -202,7 +199,7 @@ def test_wrong_types_in_a_shard(entry, store, cli):
     original = path.read_text()
     for value in (None, "x", -1, [1], 2**70):
         path.write_text(json.dumps({**json.loads(original), entry: value}))
-        with pytest.raises(StoreError, match=r"shard\.json|lexicon|damaged"):
+        with pytest.raises(StoreError, match=r"segment\.json|lexicon|damaged"):
             use_everything(store)
         done = cli("info", store, "--verify")
         assert done.code == 1
@@ -217,13 +214,8 @@ def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
     assert "which is no name of a segment" in cli("info", store).err
-    reseal(
-        store,
-        lambda manifest: (
-            manifest["segments"][0].update(name=NAME),
-            manifest["lexicon"].update(directory=name),
-        ),
-    )
+    reseal(store, lambda manifest: manifest["segments"][0].update(name=NAME))
+    reseal(store, lambda manifest: manifest["lexicon"].update(directory=name))
     assert "which is no name of a segment or lexicon" in cli("info", store).err
 
 

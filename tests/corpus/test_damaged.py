@@ -1,10 +1,8 @@
 """Files that change or are damaged while they are read, and readers that are broken: one sentence, nothing left."""
 
-import importlib.util
 import random
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from corpus_oracle import build
 
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Slice
 from bagpack.corpus.readers.look import look
@@ -82,36 +79,3 @@ def test_a_parquet_column_that_holds_no_strings(column, tmp_path):
     pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"has no column 'text' with strings"):
         build(tmp_path / "a.parquet", tmp_path / "s")
-
-
-def test_a_broken_plug_in_is_named(tmp_path, write):
-    write("site/broken.py", "import a_module_that_is_not_there\n")
-    write("site/broken-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    write("site/broken-1.0.dist-info/entry_points.txt", "[bagpack.readers]\nbroken = broken:READER\n")
-    source = write("a.txt", "Lions sleep.\n")
-    script = textwrap.dedent(f"""
-        import sys
-        sys.path[:0] = [{str(tmp_path / "site")!r}, {str(importlib.util.find_spec("corpus_oracle").origin[:-16])!r}]
-        from bagpack.cli import main
-        from corpus_oracle import build
-        assert build({str(source)!r}, {str(tmp_path / "s")!r}, format="text").tokens == 3
-        sys.argv = ["bagpack", "index", {str(source)!r}, "--out", {str(tmp_path / "t")!r}]
-        main()
-    """)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120, check=False)
-    assert done.returncode == 2
-    assert done.stderr.decode() == (
-        "bagpack: the reader 'broken' of the package broken cannot be loaded (ModuleNotFoundError: No module named "
-        "'a_module_that_is_not_there'); update or uninstall that package\n"
-    )
-    assert not (tmp_path / "t").exists()
-
-
-def test_a_compressed_vertical_file_with_sentence_tags_closes_its_shards(tmp_path, write):
-    import gzip
-
-    text = "".join(f"<sentence>\nlion{i}\tN\tlion\n</sentence>\n" for i in range(200_000))
-    source = write("a.vert.gz", gzip.compress(text.encode(), 1))
-    corpus = index_corpus([str(source)], tmp_path / "s", jobs=1, part_bytes=1 << 20).corpus
-    assert len(corpus.shards) > 1
-    assert corpus.sentences == 200_000

@@ -29,11 +29,6 @@ def test_how_letters_are_put_together_makes_no_difference(text):
     assert unicodedata.is_normalized("NFC", keys.pop())
 
 
-@given(st.text(st.characters(max_codepoint=127)))
-def test_plain_letters_are_folded_as_ever(text):
-    assert fold_case(text) == text.casefold()
-
-
 @pytest.mark.parametrize("case", ["fold", "keep"])
 @pytest.mark.parametrize("written", [COMPOSED, DECOMPOSED])
 @pytest.mark.parametrize("kind", ["text", "vertical"])
@@ -56,8 +51,3 @@ def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
     corpus = indexed(tmp_path / "text.txt", TextOptions(lang="de"))
     assert corpus.count("Haus") == 2
     assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2
-
-
-def test_other_languages_fold_as_ever():
-    assert fold("IŞIK", TextOptions()) == "işik"
-    assert fold("IŞIK", TextOptions(lang="tr", case="keep")) == "IŞIK"

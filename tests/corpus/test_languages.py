@@ -5,9 +5,7 @@ import json
 import pytest
 from corpus_oracle import build, sentences, words
 
-from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.languages import LANGUAGES, other_language
-from bagpack.errors import UsageError
 
 CUT = {
     "fr": [
@@ -80,16 +78,6 @@ def test_german_nouns_and_sharp_s_are_kept_apart(tmp_path, write):
     assert [corpus.count(key) for key in ("Maß", "Masse", "Arm", "arm")] == [1, 1, 1, 1]
     folded = build(write("a.txt", "Der Arm ist arm.\n"), tmp_path / "s", lang="de", case="fold")
     assert folded.count("arm") == 2
-
-
-def test_defaults_are_recorded_as_what_they_mean():
-    assert (TextOptions().case, TextOptions().annotator) == ("fold", "simplemma")
-    assert (TextOptions(lang="de-AT").case, TextOptions(lang="zh").annotator) == ("keep", "jieba")
-    assert (TextOptions(lang="en-GB").lang, TextOptions(lang="de-AT").lang) == ("en", "de")
-    old = TextOptions.from_dict({"lang": "de", "case": "fold", "annotator": "simplemma"})
-    assert old.case == "fold"  # a store of an earlier version keeps its keys
-    with pytest.raises(UsageError, match="--case upper is unknown; choose one of auto, fold, keep"):
-        TextOptions(case="upper")
 
 
 TEXTS = {

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -48,21 +47,6 @@ def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pair_of_form_and_key_takes_few_bytes(tmp_path):
-    """It took 282 bytes, as Python objects."""
-    size = 200_000
-    pairs = Strings.of(sorted(f"form{n}\tkey{n % 97}" for n in range(size)))
-    keys = Strings.of(sorted(f"key{n}" for n in range(97)))
-    counts = np.ones(size, np.int64)
-    most_frequent_keys(Strings.of([b"a\tb"]), counts[:1], keys, tmp_path)  # compiled before it is measured
-    tracemalloc.start()
-    forms, _ = most_frequent_keys(pairs, counts, keys, tmp_path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert len(forms) == size
-    assert peak / size < 120
-
-
 @pytest.mark.parametrize("fallocate", [True, False])
 def test_a_full_disk_is_reported_before_anything_is_written(tmp_path, monkeypatch, fallocate):
     """A map of a file with holes would end the process with SIGBUS."""
@@ -84,18 +68,3 @@ def test_a_full_disk_is_reported_before_anything_is_written(tmp_path, monkeypatc
         new_array(1 << 17, np.int64, tmp_path)[:] = 1  # the space is free again
     finally:
         subprocess.run(["umount", "--lazy", tmp_path], check=True)  # an array may still be mapped
-
-
-def test_large_lists_are_not_held_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(lexicon_writer, "SMALL", 1 << 16)
-    size = 200_000
-    lists = [
-        (Strings.of(sorted(f"{part}word{n}" for n in range(size))), np.ones(size, np.int64)) for part in "ab"
-    ]
-    merge_all(lambda item: item, [(Strings.of([b"a"]), np.ones(1, np.int64))] * 2, tmp_path)
-    tracemalloc.start()
-    merged, _ = merge_all(lambda item: item, lists, tmp_path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert len(merged) == 2 * size
-    assert peak / (2 * size) < 2

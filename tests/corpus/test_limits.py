@@ -48,20 +48,6 @@ def test_few_file_descriptors(descriptors, code, tmp_path, write):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"] + ["s"] * (code == 0)
 
 
-def test_too_many_open_files_are_not_a_matter_of_permissions(tmp_path, monkeypatch):
-    (tmp_path / "a").write_bytes(b"12345678")
-
-    def refuse(*arguments):
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-    monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
-    with pytest.raises(
-        StoreError, match=r"too many open files \(this process may open [\d,]+\); raise the limit"
-    ):
-        files.map_array(tmp_path / "a", "<i8")
-
-
 def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
     source = write("a.txt", "Lions sleep.\n")
     shard = index_corpus([source], tmp_path / "s", jobs=1).corpus.shards[0]
@@ -93,11 +79,3 @@ def test_a_text_that_no_descriptor_is_left_for(write):
             handle.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert "permission" not in str(raised.value)
-
-
-def test_a_limit_beyond_64_bits(cli, tmp_path, write):
-    assert cli("index", write("a.txt", "A lion met a cat.\n"), "--out", tmp_path / "s", "-j", 1).code == 0
-    for command in (("contexts", tmp_path / "s", "lion"), ("contexts", tmp_path / "s", "lion", "cat")):
-        done = cli(*command, "--limit", 2**63 + 1)
-        assert done.code == 2
-        assert "--limit 9223372036854775809 is not an integer from 0 to 9223372036854775807" in done.err

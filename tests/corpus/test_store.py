@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences
+from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences, text_of
 
 from bagpack.corpus import format
 from bagpack.corpus.corpus import Corpus
@@ -87,30 +87,8 @@ def test_looking_things_up(store):
     shard = store.shards[0]
     assert shard.key_positions(shard.keys.find(["lion"])[0]).tolist() == [1, 3]
     assert (list(shard.documents), shard.document_starts.tolist()) == ([b"a", b"b"], [0, 5])
-    assert shard.text(0, 5) == "The Lions saw lions."
+    assert text_of(shard, 0, 5) == "The Lions saw lions."
     assert repr(store).startswith("Corpus(")
-
-
-@pytest.mark.parametrize(("tagged", "most"), [(False, 9), (True, 10)])
-def test_the_bytes_that_a_token_takes_beside_the_vocabulary(tagged, most, tmp_path, write):
-    """Documents of the length of web pages, with addresses for names."""
-    rng = np.random.default_rng(3)
-    lines = []
-    tag = "\tNN" * tagged
-    for number in range(60):
-        lines.append(f'<text id="ukwac:http://www.example.org/some/longer/path/page-{number}.html">')
-        for _ in range(40):
-            lines += ["<s>", *(f"w{k}{tag}\tw{k}" for k in rng.zipf(1.3, 16) % 5000), "</s>"]
-        lines.append("</text>")
-    corpus = build(write("a.vert", "\n".join(lines) + "\n"), tmp_path / "s")
-    facts = corpus.info()
-    assert facts["tokens"] == 60 * 40 * 16
-    files = files_of(corpus.path)
-    words = sum(
-        len(data) for name, data in files.items() if name.rpartition("/")[2][:4] in ("keys", "type", "form")
-    )
-    assert facts["bytes"] == sum(map(len, files.values()))
-    assert most - 1 <= (facts["bytes"] - words) / facts["tokens"] <= most
 
 
 def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
@@ -193,12 +171,8 @@ def test_a_full_disk(tmp_path, write):
     )
     if mount.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.decode().strip()}")
-    source = write(
-        "a.vert",
-        "<s>\n"
-        + "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
-        + "</s>\n",
-    )
+    lines = "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
+    source = write("a.vert", f"<s>\n{lines}</s>\n")
     command = [
         sys.executable,
         "-c",
@@ -217,7 +191,7 @@ def test_a_full_disk(tmp_path, write):
             done.stderr.strip(),
         )
         assert not (disk / "s" / "manifest.json").exists()
-        assert done.stderr.endswith(", adding --resume\n") == (disk / "s").exists()
+        assert ("add --resume" in done.stderr) == (disk / "s").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
         done = subprocess.run(
             [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False
