@@ -71,16 +71,8 @@ def use_everything(store):
     corpus = Corpus.open(store)
     corpus.keys_of(["lion", "cafés"])
     shard = corpus.shards[0]
-    used = (
-        shard.attributes,
-        shard.tokens,
-        shard.tags,
-        shard.postings,
-        shard.keys,
-        shard.documents,
-        shard.form_keys,
-    )
-    return used
+    names = ("attributes", "tokens", "tags", "postings", "keys", "documents", "form_keys")
+    return [getattr(shard, name) for name in names]
 
 
 def wild_values(content, dtype):

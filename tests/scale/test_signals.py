@@ -158,27 +158,6 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
     assert sorted(tmp_path.iterdir()) == [*sources, tmp_path / "s", scratch]
 
 
-def test_nohup_is_respected(tmp_path):
-    process, _ = started(
-        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        + BUSY.replace("1_000_000_000", "3_000_000")
-    )
-    process.send_signal(signal.SIGHUP)
-    assert process.wait(LIMIT) == 0
-
-
-def test_output_that_is_closed(tmp_path):
-    (tmp_path / "a.txt").write_text("Lions sleep.\n")
-    run = " ".join(["exec", *(f"'{part}'" for part in COMMAND)])
-    for command in (
-        f"index {tmp_path}/a.txt --out {tmp_path}/s",
-        f"info {tmp_path}/s",
-        f"info {tmp_path}/s --json",
-    ):
-        done = subprocess.run(f"{run} {command} >&-", shell=True, capture_output=True, text=True, check=False)
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-
-
 def test_a_reader_that_is_gone(tmp_path, cli):
     """`head` is gone after the first line, `true` before it: a pipe holds more than what is written here."""
     (tmp_path / "a.txt").write_text("Lions sleep.\n")
@@ -190,28 +169,3 @@ def test_a_reader_that_is_gone(tmp_path, cli):
             shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, read, "")
-
-
-MANY_DESCRIPTORS = """
-import os, resource, time
-from bagpack.signals import end_with
-resource.setrlimit(resource.RLIMIT_NOFILE, (2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
-parent = os.getpid()
-child = os.fork()
-if child == 0:
-    end_with(parent)
-    time.sleep(20)
-    print("the child goes on")
-    os._exit(0)
-time.sleep(1)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux can wait for a process")
-def test_a_worker_with_many_open_files_ends_with_its_parent():
-    # It has ended when the last process that holds the pipes has.
-    done = subprocess.run(
-        [sys.executable, "-c", MANY_DESCRIPTORS], capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("", "")
