@@ -11,14 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bagpack.corpus.build import worker
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import files as io
 from bagpack.corpus.readers.files import zstd
 from bagpack.corpus.readers.look import look
 from bagpack.corpus.readers.token_lines import read_lines  # noqa: F401 (compiled before time is taken)
-from bagpack.corpus.readers.wikitext import paragraphs
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="bounds memory with RLIMIT_AS, which only Linux enforces"
@@ -129,24 +125,6 @@ def test_a_wiki_page_without_an_end(piece, tmp_path):
     assert peak < 600
 
 
-def test_a_shard_is_closed_when_it_has_enough_documents(tmp_path, write, monkeypatch):
-    held = []
-
-    class Watched(worker.SegmentWriter):
-        def add(self, batch):
-            super().add(batch)
-            held.append(len(self.documents))
-
-    monkeypatch.setattr(worker, "SegmentWriter", Watched)
-    monkeypatch.setattr(worker, "SEGMENT_DOCUMENTS", 1000)
-    monkeypatch.setattr(worker, "TEXT_BATCH", 1 << 12)
-    monkeypatch.setattr(io, "BLOCK", 1 << 12)
-    source = write("a.jsonl", '{"text":""}\n' * 10_000 + '{"text":"Lions sleep."}\n')
-    assert index_corpus([str(source)], tmp_path / "s", jobs=1).corpus.tokens == 3
-    batch = (1 << 12) // len('{"text":""}\n') + 1
-    assert 1000 <= max(held) <= 1000 + 2 * batch
-
-
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_deeply_nested_json(opening, tmp_path, write, cli):
     deep = '{"text": "Lions.", "x": ' + opening * 100_000 + "\n"
@@ -160,13 +138,6 @@ def seconds(function, *args):
     begun = time.process_time()
     function(*args)
     return time.process_time() - begun
-
-
-@pytest.mark.parametrize(
-    "text", ["[http://" + "a" * 200_000, "[http://a" + " " * 200_000, ("[http://a" + " b" * 500 + "\n") * 200]
-)
-def test_web_links_that_are_never_closed(text):
-    assert seconds(paragraphs, text) < 2
 
 
 @pytest.mark.parametrize("text", [b"<!--" + b"-->x<!--" * 8000, b"<!--x--> " * 7000 + b"x"])

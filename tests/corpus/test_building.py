@@ -237,16 +237,3 @@ def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_p
         for n in range(3):
             (tmp_path / name / f"{n}.txt").write_text("Lions sleep.\n" * 5)
         assert index_corpus(["0.txt", "1.txt", "2.txt"], "s", jobs=2, part_bytes=40).corpus.tokens == 45
-
-
-@pytest.mark.xfail(
-    reason="a segment has at least one token; docs/formats.md says which are dropped", strict=True
-)
-def test_a_document_without_a_token_is_counted_wherever_parts_are_cut(tmp_path, write):
-    full = write("a.vert", '<text id="a">\n<s>\n' + "lion\tN\tlion\n" * 50 + "</s>\n</text>\n")
-    empty = write("b.vert", '<text id="b">\n</text>\n')
-    found = [
-        index_corpus([str(full), str(empty)], tmp_path / f"s{size}", jobs=1, part_bytes=size).corpus.documents
-        for size in (10_000, 100)
-    ]
-    assert found == [2, 2]

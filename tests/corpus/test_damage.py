@@ -144,24 +144,6 @@ def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypat
     assert [directory.name for directory, *_ in read] == [NAME]
 
 
-def test_marks_of_stores_that_are_gone_do_not_pile_up(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(format, "MOST_MARKS", 5)
-    marks = tmp_path / "cache" / "bagpack" / "checked"
-    marks.mkdir(parents=True)
-    for number in range(10):
-        (marks / str(number)).touch()
-    use_everything(store)
-    assert len(list(marks.iterdir())) < 5
-
-
-def test_without_a_place_for_the_cache_values_are_still_checked(store, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    use_everything(store)
-    (store / SHARD / "tokens").write_bytes(b"\xff" * len((store / SHARD / "tokens").read_bytes()))
-    with pytest.raises(StoreError, match="tokens holds"):
-        use_everything(store)
-
-
 WRONG = [None, True, -1, "x", 1.5, [], {}, [[]], 2**80]
 
 
@@ -222,11 +204,6 @@ def test_links_are_not_followed(name, store, cli):
     done = cli("info", store, "--verify")
     assert done.code == 1
     assert re.search("symbolic link|is missing", done.err), done.err
-
-
-def test_a_linked_store_opens(store):
-    (store.parent / "link").symlink_to(store)
-    assert use_everything(store.parent / "link")
 
 
 def test_a_pipe_in_the_place_of_a_file(store, cli):

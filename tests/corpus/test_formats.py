@@ -7,14 +7,14 @@ import lzma
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import build, sentences, text_of, words
+from corpus_oracle import build, sentences, words
 
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.files import zstd
 from bagpack.corpus.readers.look import look
 from bagpack.corpus.readers.text import is_wrapped
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError
 
 COMPRESSIONS = {
     "": lambda data: data,
@@ -120,13 +120,6 @@ def test_recognition(name, write):
     assert look(str(packed), options).format == format
 
 
-def test_the_option_overrides_recognition(tmp_path, write):
-    source = write("a.vert", FILES["vertical"][1])
-    assert look(str(source), TextOptions(format="text")).format == "text"
-    with pytest.raises(UsageError, match="--format pdf is unknown; choose one of auto, conllu"):
-        build(source, tmp_path / "s", format="pdf")
-
-
 def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
     text = (
         "The lion is a large cat of the genus Panthera that\nlives in Africa and in India.\n\n"
@@ -140,12 +133,3 @@ def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
     assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 15
     crlf = build(write("a.txt", text.replace("\n", "\r\n")), tmp_path / "s")
     assert words(crlf) == words(corpus)
-
-
-def test_text_is_lemmatised_and_shown_as_written(tmp_path, write):
-    written = 'He said: "The lions weren\'t (all) asleep—yet."'
-    corpus = build(write("a.txt", written + "\n"), tmp_path / "s")
-    assert text_of(corpus.shards[0], 0, corpus.tokens) == written
-    keys = [key for _, tokens in sentences(corpus) for _, key, _ in tokens]
-    assert {"lion", "be", "not", "say"} <= set(keys)
-    assert corpus.keys_of(["LIONS", "lion", "weren't", "unicorn"]) == ["lion", "lion", None, None]

@@ -17,16 +17,6 @@ from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
 
 
-def read(path, **options):
-    chosen = TextOptions(**options)
-    source = look(str(path), chosen)
-    return list(reader_for(source.format).read(Slice(source), chosen))
-
-
-def forms(batch):
-    return [bytes(batch.data[a:b]).decode() for a, b in batch.spans[:2].T]
-
-
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [

@@ -98,12 +98,6 @@ def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
     assert sentences(Corpus.open(tmp_path / "elsewhere")) == before
 
 
-def test_reading_does_not_write(store):
-    shard = store.shards[0]
-    for array in (shard.tokens, shard.postings, shard.keys.blob, store.lexicon.counts):
-        assert not array.flags.writeable
-
-
 def test_one_flipped_byte_in_any_file_is_reported(store, cli):
     for name, content in files_of(store.path).items():
         path = store.path / name
@@ -137,29 +131,6 @@ def test_a_missing_file_or_shard_is_reported(store, cli):
         assert done.code == 1
     with pytest.raises(StoreError, match="-000 is missing; restore it from a copy"):
         Corpus.open(store.path)
-
-
-def test_what_is_no_store_is_reported(tmp_path, cli, write):
-    write("d/x.txt", "x")
-    write("e/manifest.json", '{"kind": "model"}')
-    write("f/manifest.json", "[]")
-    for name, message in [
-        ("d", "has no manifest.json"),
-        ("e", "is a BagPack model, not a store"),
-        ("f", "is not a JSON object"),
-        ("g", "does not exist; make one with bagpack index"),
-    ]:
-        with pytest.raises(StoreError, match=re.escape(message)):
-            Corpus.open(tmp_path / name)
-        for options in ((), ("--verify",)):
-            done = cli("info", tmp_path / name, *options)
-            assert done.code == 1
-            assert done.err.startswith("bagpack: ")
-            assert "unexpected error" not in done.err
-    (tmp_path / "g" / "segments").mkdir(parents=True)
-    (tmp_path / "g" / ".bagpack-lock").touch()
-    with pytest.raises(StoreError, match="an unfinished build is at"):
-        Corpus.open(tmp_path / "g")
 
 
 def test_a_full_disk(tmp_path, write):

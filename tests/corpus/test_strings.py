@@ -67,15 +67,6 @@ def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
     ]
 
 
-@given(byte_strings, st.data())
-def test_take_picks_in_order(items, data):
-    indices = st.integers(0, max(len(items) - 1, 0))
-    order = data.draw(st.lists(indices, max_size=20)) if items else []
-    for times in (1, FEW + 1):  # few are taken without the kernel
-        many = order * times
-        assert list(Strings.of(items).take(np.array(many, np.int64))) == [items[i] for i in many]
-
-
 @given(st.lists(st.text(max_size=8) | st.text("IİıiAÄäa\u0308\u0307ΐẞß", max_size=8), max_size=20))
 @pytest.mark.parametrize("options", [TextOptions(), TextOptions(case="keep")])
 def test_the_kernel_folds_as_python_does(options, items):

@@ -8,7 +8,7 @@ from corpus_oracle import build
 from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code, universal_tag
+from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code
 from bagpack.errors import UsageError
 
 
@@ -68,13 +68,6 @@ def test_each_tagset_is_recognised_and_mapped(name):
     assert {tag: UNIVERSAL[tag_code(name, tag)] for tag in wanted} == wanted
     assert identify_tagset(list(EXAMPLES[name])) == name
     assert tag_code(name, "no such tag") in (None, CODES["X"])
-
-
-def test_what_users_may_write():
-    assert [universal_tag(text) for text in ("NOUN", "N", "V", "A", "R", "X")] == [
-        "NOUN", "NOUN", "VERB", "ADJ", "ADV", "X",
-    ]  # fmt: skip
-    assert [universal_tag(text) for text in ("or", "a", "noun", "NN", "")] == [None] * 5
 
 
 @pytest.mark.parametrize(("columns", "place"), [("word,tag,lemma", 1), ("word,lemma,tag", 2)])

@@ -115,14 +115,6 @@ def test_a_line_without_the_last_column_has_no_tag(tmp_path, write):
     assert [UNIVERSAL[code] for code in corpus.shards[0].tags] == ["NOUN", "X", "ADV"]
 
 
-def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):
-    """The files are parts of their own, since they are of two formats."""
-    bad = write("a.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
-    good = write("b.txt", "Lions sleep.\n")
-    corpus = build([bad, good], tmp_path / "s", columns="word,tag,lemma", bad_lines="skip")
-    assert corpus.manifest["problems"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
-
-
 NAMES = {
     '<text id="a">': "a", "<doc url='http://x' title=\"t\">": "http://x", "<text>": "<text>", "<text id=''>": "",
     '<file name="x &amp;amp; y">': "x & y", '<text title="The lion" id="a7">': "a7",
