@@ -1,8 +1,9 @@
-"""Files that are no text: refused where the user names them, skipped and reported inside a directory."""
+"""Which files a name stands for; files that are no text are refused, or skipped and reported inside a directory."""
 
 import gzip
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from corpus_oracle import files_of
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.files import expand
 from bagpack.corpus.readers.look import LeftOut
+from bagpack.errors import InputError, UsageError
 
 
 def archive():
@@ -88,3 +91,53 @@ def test_a_directory_is_read_without_them(folder, cli):
 )
 def test_text_with_tags_in_it_is_text(text, write):
     assert make_plan([str(write("a.txt", text))], TextOptions()).sources[0].format == "text"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_one_file_by_two_names(write, tmp_path):
+    write("a.txt", "Lions sleep.\n")
+    os.symlink("a.txt", "link.txt")
+    os.link("a.txt", "hard.txt")
+    for other in ("a.txt", "./a.txt", str(tmp_path / "a.txt"), "link.txt", "hard.txt"):
+        with pytest.raises(
+            UsageError, match=r"is named twice.*, so its text would count twice; name each file once"
+        ):
+            index_corpus(["a.txt", other], "s.bp", jobs=1)
+    with pytest.raises(UsageError, match="- is named twice"):
+        expand(["-", "-"])
+    assert not (tmp_path / "s.bp").exists()
+
+
+def test_a_file_and_the_directory_it_is_in(write, cli):
+    write("d/a.txt", "Lions sleep.\n")
+    write("d/b.txt", "Cats hunt.\n")
+    os.symlink("b.txt", "d/c.txt")
+    done = cli("index", "d", "d/a.txt", "--out", "s.bp", "-j", 1)
+    assert done.code == 0, done.err
+    assert "2 sentences" in done.err
+    assert "d/a.txt (the same file as d/a.txt)" in done.err
+    assert "d/c.txt (the same file as d/b.txt)" in done.err
+
+
+def test_directories_that_are_not_walked_are_reported(write, cli):
+    write("d/app/manifest.json", '{"text": "Bears fish."}')
+    write("d/app/a.txt", "Lions sleep.\n")
+    write("d/my.partial/b.txt", "Cats hunt.\n")
+    write("d/.hidden/x.txt", "Never.\n")
+    write("elsewhere/c.txt", "Tigers roar.\n")
+    os.symlink("../elsewhere", "d/linked")
+    index_corpus(["elsewhere"], "d/old.bp", jobs=1)
+    write("d/new.bp/.bagpack-lock", "")
+    write("d/new.bp/segments/x/tokens", "")
+    done = cli("index", "d", "--out", "s.bp", "-j", 1)
+    assert done.code == 0, done.err
+    assert "3 sentences" in done.err  # those of the app, its manifest, and the user's own my.partial
+    assert "d/linked (a link to a directory; name it to read it)" in done.err
+    assert "d/old.bp (made by BagPack)" in done.err
+    assert "d/new.bp (an unfinished build of BagPack)" in done.err
+    with pytest.raises(InputError, match=r"d/old\.bp was made by BagPack"):
+        index_corpus(["d/old.bp"], "t.bp", jobs=1)
