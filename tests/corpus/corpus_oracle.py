@@ -152,3 +152,10 @@ def read_conllu(text: str, source: str) -> list[tuple[str, list[tuple[str, str, 
         if tokens:
             found.append((document, tokens))
     return found
+
+
+def text_of(shard, start, end):
+    """Tokens as written: joined by spaces except where they were glued."""
+    found = shard.tokens[start:end].tolist()
+    pieces = [" " * (not token >> 30 & 1) + shard.forms[token & (1 << 30) - 1] for token in found]
+    return "".join(pieces).strip()

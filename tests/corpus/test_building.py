@@ -10,20 +10,14 @@ from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences
 from bagpack.corpus.build import worker
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.worker import workers_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, StoreError
 
 RANDOM = random.Random(5)
-WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)] + [
-    "Löwen",
-    "&amp;",
-    "naïve",
-    "<",
-    "Ok",
-]
+WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)]
+WORDS += ["Löwen", "&amp;", "naïve", "<", "Ok"]
 
 
 def vertical(documents=40, tagged=True):
@@ -71,13 +65,9 @@ def jsonl():
 
 @pytest.fixture
 def corpus_files(write):
-    return [
-        write("a.vert", vertical()),
-        write("b.conllu", conllu()),
-        write("c.txt", prose()),
-        write("d.jsonl", jsonl()),
-        write("e.vert.gz", gzip.compress(vertical(80).encode())),
-    ]
+    made = {"a.vert": vertical(), "b.conllu": conllu(), "c.txt": prose(), "d.jsonl": jsonl()}
+    made["e.vert.gz"] = gzip.compress(vertical(80).encode())
+    return [write(name, data) for name, data in made.items()]
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files):
@@ -99,7 +89,7 @@ def test_the_bytes_are_the_same_when_workers_are_threads(tmp_path, corpus_files,
 def test_an_error_in_a_thread_stops_the_others(tmp_path, write):
     source = write("a.vert", "<s>\na\tX\ta\nbad\n</s>\n" + vertical(300))
     before = threading.active_count()
-    with pytest.raises(InputError, match=r"a\.vert:3 has too few columns"):
+    with pytest.raises(InputError, match=r"a\.vert:3 is not a line of"):
         index_corpus([str(source)], tmp_path / "s", jobs=2, part_bytes=8_000)
     assert threading.active_count() == before
     assert len(list(tmp_path.glob("s/segments/*.json"))) < 10  # of about fifty
@@ -136,10 +126,6 @@ def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_pat
     assert len(corpus.shards) > 5
     assert [document for document, _ in sentences(corpus)] == ["long"] * 400 + ["short"]
     assert corpus.documents == 2
-    assert {name for shard in corpus.shards for name in map(bytes.decode, shard.documents)} == {
-        "long",
-        "short",
-    }
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -164,15 +150,6 @@ def test_a_long_compressed_file_becomes_several_shards_cut_between_sentences(
     corpus = build(source, tmp_path / "s", part_bytes=3_000)
     assert len(corpus.shards) > 3
     assert sentences(corpus) == oracle(text, str(source))
-
-
-def test_hard_wrapped_text_in_slices_keeps_its_paragraphs(tmp_path, write):
-    text = "\n\n".join(" ".join(RANDOM.choices(WORDS, k=30)).replace(" ", "\n", 3) + "." for _ in range(60))
-    text = text.replace("&amp;", "and")
-    whole = build(write("a.txt", text), tmp_path / "s", paragraphs="blank")
-    assert words(build(tmp_path / "a.txt", tmp_path / "t", paragraphs="blank", part_bytes=700)) == words(
-        whole
-    )
 
 
 def test_json_lines_in_slices_name_documents_by_line(tmp_path, write):
@@ -204,11 +181,8 @@ def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_file
         summary = index_corpus([str(source)], tmp_path / "s", append=True, jobs=1, part_bytes=9_000)
     corpus = summary.corpus
     assert sentences(corpus) == sentences(together)
-    assert (corpus.tokens, corpus.documents, corpus.types) == (
-        together.tokens,
-        together.documents,
-        together.types,
-    )
+    for name in ("tokens", "documents", "types"):
+        assert getattr(corpus, name) == getattr(together, name)
     assert list(corpus.lexicon.keys) == list(together.lexicon.keys)
     assert corpus.lexicon.counts.tolist() == together.lexicon.counts.tolist()
     assert [s["path"] for s in corpus.manifest["sources"]] == [str(first), str(second), str(third)]
@@ -216,25 +190,12 @@ def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_file
     assert corpus.content_hash != together.content_hash or len(corpus.shards) == len(together.shards)
 
 
-def test_append_takes_the_options_of_the_store(tmp_path, write):
-    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s", level="form", annotator="none", case="keep")
-    more = write("b.txt", "Cats Sleep.\n")
-    corpus = index_corpus([str(more)], tmp_path / "s", {}, append=True, jobs=1).corpus
-    assert corpus.keys_of(["Cats", "cats"]) == ["Cats", None]
-    with pytest.raises(UsageError, match="was indexed with --level form, so --append cannot use lemma"):
-        index_corpus([str(more)], tmp_path / "s", {"level": "lemma", "annotator": "simplemma"}, append=True)
-
-
 def test_a_failed_append_leaves_the_store_as_it_was(tmp_path, write):
     build(write("a.txt", "Lions sleep.\n"), tmp_path / "s")
     before = files_of(tmp_path / "s")
-    with pytest.raises(InputError, match="too few columns"):
-        index_corpus(
-            [str(write("b.vert", "<s>\n" + "a\tb\tc\n" * 9 + "x\ty\n</s>\n"))],
-            tmp_path / "s",
-            append=True,
-            jobs=1,
-        )
+    with pytest.raises(InputError, match="is not a line of word,tag,lemma"):
+        bad = write("b.vert", "<s>\n" + "a\tb\tc\n" * 9 + "x\ty\n</s>\n")
+        index_corpus([str(bad)], tmp_path / "s", append=True, jobs=1)
     assert files_of(tmp_path / "s") == before
 
 
@@ -269,24 +230,6 @@ def test_every_token_dropped_is_no_sentence(tmp_path, write):
     assert corpus.verify() == []
 
 
-def test_workers_fit_into_the_memory():
-    assert workers_within(1, 8) == 1
-    assert workers_within(1 << 40, 8) == 8
-    assert workers_within(2 << 30, None) is None
-    assert 1 <= workers_within(2 << 30, 64) < 8
-
-
-def test_workers_that_the_memory_does_not_allow_are_reported(tmp_path, write):
-    said = []
-    text = write("a.txt", "A cat sleeps.\n" * 100)
-    index_corpus([text], tmp_path / "s", jobs=1, memory=600 << 20, part_bytes=500, notice=said.append)
-    assert said == []  # one worker was asked for
-    index_corpus([text], tmp_path / "t", jobs=8, memory=600 << 20, notice=said.append)
-    assert said == []  # there is work for one only
-    index_corpus([text], tmp_path / "u", jobs=3, memory=600 << 20, part_bytes=500, notice=said.append)
-    assert said == ["--memory allows 1 of 3 workers; --memory 2G allows all of them"]
-
-
 def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_path, monkeypatch):
     for name in ("a", "b"):  # the second build reuses the workers of the first
         (tmp_path / name).mkdir()
@@ -294,16 +237,3 @@ def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_p
         for n in range(3):
             (tmp_path / name / f"{n}.txt").write_text("Lions sleep.\n" * 5)
         assert index_corpus(["0.txt", "1.txt", "2.txt"], "s", jobs=2, part_bytes=40).corpus.tokens == 45
-
-
-@pytest.mark.xfail(
-    reason="a shard has at least one token; docs/formats.md says which documents are dropped", strict=True
-)
-def test_a_document_without_a_token_is_counted_wherever_parts_are_cut(tmp_path, write):
-    full = write("a.vert", '<text id="a">\n<s>\n' + "lion\tN\tlion\n" * 50 + "</s>\n</text>\n")
-    empty = write("b.vert", '<text id="b">\n</text>\n')
-    found = [
-        index_corpus([str(full), str(empty)], tmp_path / f"s{size}", jobs=1, part_bytes=size).corpus.documents
-        for size in (10_000, 100)
-    ]
-    assert found == [2, 2]

@@ -5,70 +5,11 @@ from corpus_oracle import build, read_conllu, sentences, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-SAMPLE = """# newdoc id = first
-# sent_id = 1
-# text = "Don't, he said."
-1\t"\t"\tPUNCT\t_\t_\t_\t_\t_\tSpaceAfter=No
-2-3\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-2\tDo\tdo\tAUX\t_\t_\t_\t_\t_\tSpaceAfter=No
-3\tn't\tnot\tPART\t_\t_\t_\t_\t_\tSpaceAfter=No
-4\t,\t,\tPUNCT\t_\t_\t_\t_\t_\t_
-5\the\the\tPRON\t_\t_\t_\t_\t_\t_
-5.1\tghost\tghost\tVERB\t_\t_\t_\t_\t_\t_
-6\tsaid\tsay\tVERB\t_\t_\t_\t_\t_\tX=Y|SpaceAfter=No
-7\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_
-
-# newdoc id = second
-1\tau\t_\tADP\t_\t_\t_\t_\t_\t_
-2-3\tdu\t_\t_\t_\t_\t_\t_\t_\t_
-2\tde\tde\tADP\t_\t_\t_\t_\t_\t_
-3\tle\tle\tDET\t_\t_\t_\t_\t_\t_
-4\t_\t_\tX\t_\t_\t_\t_\t_\t_
-
-"""
+REST = "\t_" * 7
 
 
-def test_words_are_tokens_and_ranges_and_empty_nodes_are_not(tmp_path, write):
-    corpus = build(write("a.conllu", SAMPLE), tmp_path / "s")
-    first, second = sentences(corpus)
-    assert first == (
-        "first",
-        [('"', '"', False), ("Do", "do", True), ("n't", "not", True), (",", ",", True), ("he", "he", False),
-         ("said", "say", False), (".", ".", True)],
-    )  # fmt: skip
-    assert second == (
-        "second",
-        [("au", "au", False), ("de", "de", False), ("le", "le", False), ("_", "_", False)],
-    )
-    assert corpus.shards[0].text(0, 7) == "\"Don't, he said."
-
-
-def test_crlf_and_a_missing_last_blank_line_change_nothing(tmp_path, write):
-    plain = sentences(build(write("a.conllu", SAMPLE), tmp_path / "s"))
-    other = write("b.conllu", SAMPLE.rstrip().replace("\n", "\r\n"))
-    assert sentences(build(other, tmp_path / "t")) == plain
-
-
-def test_a_file_behind_one_without_its_last_blank_line(tmp_path, write):
-    sources = [write("a.conllu", SAMPLE.rstrip() + "\n"), write("b.conllu", SAMPLE.rstrip())]
-    plain = sentences(build(write("c.conllu", SAMPLE), tmp_path / "s"))
-    assert sentences(build(sources, tmp_path / "t")) == plain * 2
-
-
-def test_without_newdoc_the_file_is_the_document(tmp_path, write):
-    source = write("a.conllu", SAMPLE.replace("# newdoc", "# other"))
-    assert {document for document, _ in sentences(build(source, tmp_path / "s"))} == {str(source)}
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "2\tbad\tx",  # too few columns
-        "2\t\tx" + "\t_" * 7,  # no form
-        "x\tbad\tx" + "\t_" * 7,  # no id
-        "2-x\tbad\tx" + "\t_" * 7,
-    ],
-)
+# Too few columns, no form, no id.
+@pytest.mark.parametrize("bad", ["2\tbad\tx", "2\t\tx" + REST, "x\tbad\tx" + REST, "2-x\tbad\tx" + REST])
 def test_a_bad_line_that_is_skipped_does_not_take_the_rest_of_its_sentence_along(bad, tmp_path, write):
     row = "{0}\tw{0}\tw{0}" + "\t_" * 7
     lines = [row.format(1), bad, row.format(3), row.format(4), "", row.format(1), ""]

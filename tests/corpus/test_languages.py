@@ -1,12 +1,20 @@
-"""Languages: real sentences through a store, as users meet them."""
+"""Languages: sentences, tokens, lemmas, and letters that are composed and case-folded alike."""
 
 import json
+import unicodedata
 
 import pytest
-from corpus_oracle import build, sentences, words
+from corpus_oracle import build, sentences, text_of, words
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bagpack.contexts.concordance import find_contexts
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.text.languages import LANGUAGES, other_language
+from bagpack.corpus.text.casefold import fold, fold_case
+from bagpack.corpus.text.languages import LANGUAGES
+from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.errors import UsageError
 
 CUT = {
@@ -53,7 +61,7 @@ def test_sentences_and_tokens(lang, tmp_path, write):
         forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
         corpus = build(write("a.txt", text + "\n"), tmp_path / "s", lang=lang, **forms)
         assert "/".join("|".join(sentence) for sentence in words(corpus)) == expected
-        assert corpus.shards[0].text(0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
+        assert text_of(corpus.shards[0], 0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
 
 
 LEMMAS = {
@@ -82,16 +90,6 @@ def test_german_nouns_and_sharp_s_are_kept_apart(tmp_path, write):
     assert folded.count("arm") == 2
 
 
-def test_defaults_are_recorded_as_what_they_mean():
-    assert (TextOptions().case, TextOptions().annotator) == ("fold", "simplemma")
-    assert (TextOptions(lang="de-AT").case, TextOptions(lang="zh").annotator) == ("keep", "jieba")
-    assert (TextOptions(lang="en-GB").lang, TextOptions(lang="de-AT").lang) == ("en", "de")
-    old = TextOptions.from_dict({"lang": "de", "case": "fold", "annotator": "simplemma"})
-    assert old.case == "fold"  # a store of an earlier version keeps its keys
-    with pytest.raises(UsageError, match="--case upper is unknown; choose one of auto, fold, keep"):
-        TextOptions(case="upper")
-
-
 TEXTS = {
     "en": "The lion is the only cat that lives in large groups. It sleeps for most of the day and hunts at night.",
     "de": "Der Löwe ist die einzige Katze, die in großen Gruppen lebt. Er schläft den größten Teil des Tages.",
@@ -112,14 +110,92 @@ def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
     assert [entry.get("looks_like") for entry in entries] == [None, "de"]
 
 
-@pytest.mark.parametrize("lang", ["en", "de", "fr"])
-def test_a_language_is_recognised_by_its_frequent_words(lang):
-    text = (TEXTS[lang] + " ") * 3
-    assert other_language(text, lang) == ""
-    assert {other_language(text, other) for other in ("en", "de", "fr", "fi") if other != lang} == {lang}
-
-
 def test_every_profile_is_in_the_table_of_the_docs(pytestconfig):
     table = (pytestconfig.rootpath / "docs" / "corpus.md").read_text()
     for profile in LANGUAGES.values():
         assert f"| {profile.name} (`{profile.code}`) |" in table
+
+
+ENGLISH = {
+    "dictionary": "lions lion, Cats cat, went go, mice mouse, was be, The the, them they, would would",
+    "corrected": "gone go, mixes mix, travelling travel, bigger big, wives wife, fixed fix, Skies sky",
+    "clitics": "'s 's, ’s 's, n't not, N’T not, 'd would, 're be, 've have, 'm be, 'll will, wo will",
+    "derived": "mining mining, fruit-eaters fruit-eater, sea-bathing sea-bathing, re-opened re-open",
+    "not inflected": "1990s 1990s, 4th 4th, … …, ; ;, cats.org/dogs cats.org/dogs, a@cats.org a@cats.org",
+    "unknown": "x x, qwzrtx qwzrtx",
+}
+
+
+@pytest.mark.parametrize("kind", ENGLISH)
+def test_english_lemmas(kind):
+    forms, lemmas = zip(*(pair.split(" ") for pair in ENGLISH[kind].split(", ")), strict=True)
+    answers = get_annotator("simplemma", "en").lemmatize(forms)
+    assert [answer.casefold() for answer in answers] == list(lemmas)
+
+
+def test_other_languages():
+    assert get_annotator("simplemma", "de").lemmatize(["Häuser", "gegangen", "12"]) == ["Haus", "gehen", "12"]
+    assert get_annotator("simplemma", "fr").lemmatize(["chevaux"]) == ["cheval"]
+
+
+@pytest.mark.parametrize("spec", ["spacy:en", "treetagger", "", "simplemma:en"])
+def test_unknown_annotator(spec):
+    with pytest.raises(UsageError, match="choose auto, simplemma, jieba, fugashi or none"):
+        get_annotator(spec, "en")
+
+
+def test_unknown_language_lists_what_there_is():
+    with pytest.raises(UsageError, match=r"'xx'.* de .* en "):
+        get_annotator("simplemma", "xx")
+
+
+def test_the_quick_search_gives_what_the_whole_search_gives():
+    """On forms made of the dictionary's own parts, hyphens, apostrophes and made-up names."""
+    annotator = get_annotator("simplemma", "en")
+    stems = "walk study bus happy child run mouse Paris Zorbl quarter singer x re"
+    ends = "s es ed ing ies er est ness 's ʼs -file -Ups ly ization"
+    starts = "un re over north- All- O' pre-"
+    forms = [a + b + c for a in ["", *starts.split()] for b in stems.split() for c in ["", *ends.split()]]
+    forms += [*map(str.upper, forms), *["10", "１２", "½", "X-Files", "quarter-finals", "19th-century"]]
+    for form in forms:
+        assert annotator._look_up(form, "en") == annotator._search_all(form, "en"), form
+
+
+def indexed(source, options):
+    store = source.with_name("store.bp")
+    index_corpus([str(source)], store, options)
+    return Corpus.open(store)
+
+
+COMPOSED, DECOMPOSED = "Müller", "Mu\N{COMBINING DIAERESIS}ller"
+
+
+@given(st.text(max_size=12) | st.text("AÄäa\u0308\u0327\u0307ΐẞßǰİ", max_size=8))
+def test_how_letters_are_put_together_makes_no_difference(text):
+    keys = {fold_case(unicodedata.normalize(form, text)) for form in ("NFC", "NFD")}
+    assert len(keys) == 1
+    assert unicodedata.is_normalized("NFC", keys.pop())
+
+
+@pytest.mark.parametrize("case", ["fold", "keep"])
+@pytest.mark.parametrize("written", [COMPOSED, DECOMPOSED])
+@pytest.mark.parametrize("kind", ["text", "vertical"])
+def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, kind):
+    text = f"Frau {written} singt.\n" if kind == "text" else f"<s>\nFrau\tFrau\n{written}\t{written}\n</s>\n"
+    source = tmp_path / f"corpus.{'txt' if kind == 'text' else 'vert'}"
+    source.write_text(text, encoding="utf-8")
+    options = TextOptions(format=kind, lang="de", case=case)
+    corpus = indexed(source, options)
+    for asked in (COMPOSED, DECOMPOSED):
+        assert corpus.keys_of([asked]) == [fold(COMPOSED, options)]
+        assert corpus.count(asked) == 1
+        [line] = find_contexts(corpus, asked)
+        assert written in line.text  # the text stays as it was
+
+
+def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
+    forms = ["Häuser", unicodedata.normalize("NFD", "Häuser")]
+    (tmp_path / "text.txt").write_text(f"Zwei {forms[0]} und drei {forms[1]}.\n", encoding="utf-8")
+    corpus = indexed(tmp_path / "text.txt", TextOptions(lang="de"))
+    assert corpus.count("Haus") == 2
+    assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2

@@ -1,10 +1,8 @@
 """Readers by themselves: what `list` of their batches holds, without a store."""
 
-import gzip
 import sys
 import threading
 import time
-from itertools import islice
 
 import pytest
 
@@ -12,54 +10,11 @@ from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
-from bagpack.corpus.format import SENTENCE_START
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import files as io
 from bagpack.corpus.readers.base import Slice
 from bagpack.corpus.readers.look import look, reader_for
 from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
-
-
-def read(path, **options):
-    chosen = TextOptions(**options)
-    source = look(str(path), chosen)
-    return list(reader_for(source.format).read(Slice(source), chosen))
-
-
-def forms(batch):
-    return [bytes(batch.data[a:b]).decode() for a, b in batch.spans[:2].T]
-
-
-def test_text(write):
-    (batch,) = read(write("a.txt", "Lions sleep.\n\nCats don't.\n"))
-    assert (batch.paragraphs, batch.lines) == (["Lions sleep.", "Cats don't."], [0, 2])
-    assert (batch.offset, batch.consumed, batch.documents) == (0, 26, [])
-    (tokens,) = token_batches([batch], TextOptions())
-    assert forms(tokens) == ["Lions", "sleep", ".", "Cats", "do", "n't", "."]
-    assert ((tokens.flags & SENTENCE_START) != 0).tolist() == [True, False, False, True, False, False, False]
-    assert tokens.consumed == 26
-
-
-def test_vertical(write):
-    batch, _ = read(write("a.vert", "<text id='x'>\n<s>\nLions\tN\tlion\n<odd>\nsleep\tV\tsleep\n</s>\n"))
-    assert forms(batch) == ["Lions", "sleep"]
-    assert [document[:2] for document in batch.documents] == [(0, "x")]
-    assert (batch.ignored, batch.skipped, batch.closed) == (1, 0, True)
-
-
-def test_skips_and_repairs_are_reported_with_the_batch(write):
-    (batch,) = read(write("a.jsonl", '{"text": "One."}\n[]\n'), bad_lines="skip", format="jsonl")
-    assert (batch.skipped, batch.paragraphs) == (1, ["One."])
-    (batch,) = read(write("a.txt", b"Caf\xe9 \xe9.\n"), encoding_errors="replace")
-    assert batch.repaired == 2
-
-
-def test_a_sample_takes_only_what_it_needs(write, monkeypatch):
-    monkeypatch.setattr(io, "BLOCK", 1000)
-    source = look(str(write("a.txt.gz", gzip.compress(b"Lions sleep.\n" * 10_000))), TextOptions())
-    batches = list(islice(reader_for("text").read(Slice(source), TextOptions()), 3))
-    assert sum(batch.consumed for batch in batches) <= 3000 + 3 * len("Lions sleep.\n")
 
 
 @pytest.mark.parametrize(

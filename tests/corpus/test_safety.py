@@ -1,6 +1,5 @@
 """Nothing is deleted that BagPack did not write, and no append is lost or counted twice."""
 
-import json
 import os
 import subprocess
 import sys
@@ -230,27 +229,6 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     assert corrected.corpus.tokens == 12
     expected = ["word0", "term1", *(f"word{n}" for n in range(2, 6))]
     assert [line[0] for line in words(corrected.corpus)] == expected
-
-
-def test_the_summary_of_an_append_is_about_the_append(tmp_path, write, cli):
-    bad = write("a.vert", "<s>\na\tN\ta\noops\nb\tN\tb\n</s>\n")
-    good = write("b.vert", "<s>\nc\tN\tc\n</s>\n")
-    worse = write("c.vert", "<s>\nd\tN\td\noops\noops\nb\tN\tb\n</s>\n")
-    given = ("--format", "vertical", "--columns", "word,tag,lemma", "--out", tmp_path / "s", "-j", 1)
-    assert "1 line that did not fit" in cli("index", bad, *given, "--bad-lines", "skip").err
-    done = cli("index", good, *given, "--append")
-    assert done.code == 0
-    assert "did not fit" not in done.err
-    done = cli("index", worse, *given, "--append", "--bad-lines", "skip")
-    assert "2 lines that did not fit" in done.err
-    facts = json.loads(cli("info", tmp_path / "s", "--json").out)
-    assert facts["problems"]["skipped_lines"] == 3
-    assert [entry["problems"]["skipped_lines"] for entry in facts["appended"]] == [0, 2]
-    assert [entry["sources"] for entry in facts["appended"]] == [1, 1]
-    done = cli("index", write("d.vert", "<s>\ne\tN\te\n</s>\n"), *given, "--append", "--bad-lines", "error")
-    assert done.code == 0, done.err
-    manifest = json.loads((tmp_path / "s" / "manifest.json").read_text())
-    assert [entry["options"]["bad_lines"] for entry in manifest["appended"]] == ["skip", "skip", "error"]
 
 
 def test_a_store_of_another_version_is_neither_opened_nor_replaced(lions, tmp_path, cli):

@@ -1,18 +1,26 @@
-"""The store on disk: its bytes, its size, and what damage to it looks like."""
+"""Files of a store, byte by byte; damage, a full disk and limits of the operating system are one sentence each."""
 
+import errno
 import json
+import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences
+from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences, text_of
 
+from bagpack import files
 from bagpack.corpus import format
+from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.look import look
 from bagpack.errors import StoreError
 
 VERTICAL = (
@@ -42,13 +50,9 @@ GOLDEN = {
     "documents.offsets": ("<i8", [0, 1, 2]),
 }
 GOLDEN_LEXICON = {
-    "keys.blob": GOLDEN["keys.blob"],
-    "keys.offsets": GOLDEN["keys.offsets"],
-    "keys.count": ("<i8", [1, 1, 2, 1, 2]),
-    "forms.blob": ("|u1", list(b"lionssaw")),
-    "forms.offsets": ("<i8", [0, 5, 8]),
-    "forms.key": ("<i8", [2, 3]),
-}
+    "keys.blob": GOLDEN["keys.blob"], "keys.offsets": GOLDEN["keys.offsets"], "keys.count": ("<i8", [1, 1, 2, 1, 2]),
+    "forms.blob": ("|u1", list(b"lionssaw")), "forms.offsets": ("<i8", [0, 5, 8]), "forms.key": ("<i8", [2, 3]),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -87,30 +91,8 @@ def test_looking_things_up(store):
     shard = store.shards[0]
     assert shard.key_positions(shard.keys.find(["lion"])[0]).tolist() == [1, 3]
     assert (list(shard.documents), shard.document_starts.tolist()) == ([b"a", b"b"], [0, 5])
-    assert shard.text(0, 5) == "The Lions saw lions."
+    assert text_of(shard, 0, 5) == "The Lions saw lions."
     assert repr(store).startswith("Corpus(")
-
-
-@pytest.mark.parametrize(("tagged", "most"), [(False, 9), (True, 10)])
-def test_the_bytes_that_a_token_takes_beside_the_vocabulary(tagged, most, tmp_path, write):
-    """Documents of the length of web pages, with addresses for names."""
-    rng = np.random.default_rng(3)
-    lines = []
-    tag = "\tNN" * tagged
-    for number in range(60):
-        lines.append(f'<text id="ukwac:http://www.example.org/some/longer/path/page-{number}.html">')
-        for _ in range(40):
-            lines += ["<s>", *(f"w{k}{tag}\tw{k}" for k in rng.zipf(1.3, 16) % 5000), "</s>"]
-        lines.append("</text>")
-    corpus = build(write("a.vert", "\n".join(lines) + "\n"), tmp_path / "s")
-    facts = corpus.info()
-    assert facts["tokens"] == 60 * 40 * 16
-    files = files_of(corpus.path)
-    words = sum(
-        len(data) for name, data in files.items() if name.rpartition("/")[2][:4] in ("keys", "type", "form")
-    )
-    assert facts["bytes"] == sum(map(len, files.values()))
-    assert most - 1 <= (facts["bytes"] - words) / facts["tokens"] <= most
 
 
 def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
@@ -118,12 +100,6 @@ def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
     (tmp_path / "a.vert").unlink()
     shutil.move(store.path, tmp_path / "elsewhere")
     assert sentences(Corpus.open(tmp_path / "elsewhere")) == before
-
-
-def test_reading_does_not_write(store):
-    shard = store.shards[0]
-    for array in (shard.tokens, shard.postings, shard.keys.blob, store.lexicon.counts):
-        assert not array.flags.writeable
 
 
 def test_one_flipped_byte_in_any_file_is_reported(store, cli):
@@ -193,12 +169,8 @@ def test_a_full_disk(tmp_path, write):
     )
     if mount.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.decode().strip()}")
-    source = write(
-        "a.vert",
-        "<s>\n"
-        + "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
-        + "</s>\n",
-    )
+    lines = "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
+    source = write("a.vert", f"<s>\n{lines}</s>\n")
     command = [
         sys.executable,
         "-c",
@@ -217,7 +189,7 @@ def test_a_full_disk(tmp_path, write):
             done.stderr.strip(),
         )
         assert not (disk / "s" / "manifest.json").exists()
-        assert done.stderr.endswith(", adding --resume\n") == (disk / "s").exists()
+        assert ("add --resume" in done.stderr) == (disk / "s").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
         done = subprocess.run(
             [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False
@@ -227,3 +199,68 @@ def test_a_full_disk(tmp_path, write):
         assert files_of(disk / "s") == files_of(whole.path)
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
+
+
+def limited(limit, value, *args, **options):
+    return subprocess.run(
+        [*COMMAND, *map(str, args)], capture_output=True, text=True, check=False, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)), **options,
+    )  # fmt: skip
+
+
+def test_a_file_size_limit(tmp_path, write):
+    source = write("a.txt", "".join(f"Lions{n} sleep.\n" for n in range(5000)))
+    done = limited(resource.RLIMIT_FSIZE, 20_000, "index", source, "--out", tmp_path / "s", "-j", 1)
+    assert done.returncode == 1
+    assert "would become larger than the file size limit" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(("descriptors", "code"), [(6, 1), (10, 1), (31, 1), (40, 0)])
+def test_few_file_descriptors(descriptors, code, tmp_path, write):
+    source = write("a.txt", "Lions sleep.\n")
+    done = limited(resource.RLIMIT_NOFILE, descriptors, "index", source, "--out", tmp_path / "s", "-j", 1)
+    assert done.returncode == code
+    reported = (
+        f"bagpack: this process may open {descriptors} files at a time, and bagpack needs 32; raise the limit "
+        f"(ulimit -n 4096) and run the command again\n"
+    )
+    assert (done.stderr == reported) == bool(code)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"] + ["s"] * (code == 0)
+
+
+def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
+    source = write("a.txt", "Lions sleep.\n")
+    shard = index_corpus([source], tmp_path / "s", jobs=1).corpus.shards[0]
+    declared, numbers = shard.declared, shard.numbers
+
+    def refuse(*arguments):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(files, "_allow_more_files", lambda: False)
+    with pytest.raises(files.TooManyFilesError):
+        list(format.damages(shard.directory, declared, numbers))
+
+
+def test_a_text_that_no_descriptor_is_left_for(write):
+    """Nothing is wrong with the name or the permissions of the text."""
+    source = write("a.txt", "Lions sleep.\n")
+    held = []
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (60, before[1]))
+        with suppress(OSError):
+            while True:
+                held.append(open(source, "rb"))  # noqa: SIM115 (closed below)
+        with pytest.raises(StoreError, match=r"a\.txt could not be opened: too many open files") as raised:
+            look(str(source), TextOptions())
+    finally:
+        for handle in held:
+            handle.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert "permission" not in str(raised.value)

@@ -1,21 +1,21 @@
-"""Files that are no text: refused where the user names them, skipped and reported inside a directory."""
+"""Which files a name stands for; files that are no text are refused, or skipped and reported inside a directory."""
 
 import gzip
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 
 import pytest
 from corpus_oracle import files_of
-from test_interruption import dying
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.look import LeftOut, say_left_out
-from bagpack.errors import InputError, StoreError
+from bagpack.corpus.readers.files import expand
+from bagpack.corpus.readers.look import LeftOut
+from bagpack.errors import InputError, UsageError
 
 
 def archive():
@@ -69,90 +69,75 @@ def test_a_directory_is_read_without_them(folder, cli):
     assert files_of(Path("1.bp")) == files_of(Path("2.bp"))
     assert one.left_out == two.left_out == one.corpus.left_out == LEFT_OUT
     plain = index_corpus(["texts"], "plain.bp", jobs=1, part_bytes=40)
-    assert plain.left_out == []
-    assert "left_out" not in plain.corpus.manifest
-    assert plain.corpus.tokens == one.corpus.tokens
-    assert [entry["path"] for entry in one.corpus.manifest["sources"]] == [
-        "c/a.txt",
-        "c/deep/m.txt",
-        "c/z.txt",
-    ]
-    skipped = [file._asdict() for file in LEFT_OUT]
+    assert (plain.left_out, plain.corpus.tokens) == ([], one.corpus.tokens)
     listed = json.loads(cli("index", folder, "--out", "3.bp", "--dry-run", "--json").out)
-    assert (listed["left_out"], len(listed["files"])) == (skipped, 3)
+    assert (listed["left_out"], len(listed["files"])) == ([file._asdict() for file in LEFT_OUT], 3)
     assert not Path("3.bp").exists()
-    assert json.loads(cli("info", "1.bp", "--json").out)["left_out"] == skipped
-    assert cli("info", "1.bp", "--verify").code == 0
-
-
-def test_they_are_counted_and_named(folder, cli):
     built = cli("index", folder, "--out", "s.bp", "--jobs", 1).err
     first = (
         "8 files skipped: c/a.pdf (a PDF file), c/b.docx (a zip archive), c/deep/page.html (an HTML page), "
     )
     assert first in built
     assert built.endswith("and 3 more (bagpack info s.bp --json names them all)\n")
-    dry = cli("index", folder, "--out", "t.bp", "--dry-run")
-    assert first in dry.err
-    size = Path("c/a.txt").stat().st_size
-    assert dry.out.splitlines()[:2] == ["file\tformat\tencoding\tbytes", f"c/a.txt\ttext\tutf-8\t{size}"]
-    assert "path c/b.docx, reason a zip archive" in cli("info", "s.bp").out
-    assert first in cli("engine", "build", "my-index", folder, "--jobs", 1).err
-    assert "skipped: " not in cli("index", "texts", "--out", "t.bp", "--jobs", 1).err
-    assert "skipped: " not in cli("info", "t.bp").out
-    assert say_left_out(LEFT_OUT[:1]) == "1 file skipped: c/a.pdf (a PDF file)"
-
-
-def test_a_directory_without_any_text(folder, cli):
-    Path("c/deep/m.txt").unlink()
-    for options in ((), ("--dry-run",)):
-        done = cli("index", "c/deep", "--out", "s.bp", *options)
-        assert done.code == 1
-        assert "no text was found, 3 files skipped: c/deep/page.html (an HTML page)" in done.err
-        assert done.err.endswith("; convert it to plain text\n")
-
-
-def test_an_append_adds_to_what_was_left_out(folder, write):
-    index_corpus(["texts"], "s.bp", jobs=1)
-    first = index_corpus([folder], "s.bp", jobs=1, append=True)
-    assert first.left_out == LEFT_OUT
-    write("more/d.txt", "The lion.\n")
-    write("more/e.txt", "")
-    second = index_corpus(["more"], "s.bp", jobs=1, append=True)
-    assert second.left_out == [LeftOut("more/e.txt", "empty")]
-    assert second.corpus.left_out == [*LEFT_OUT, *second.left_out]
-    write("none/x.txt", "")
-    with pytest.raises(InputError, match="no text was found, 1 file skipped"):
-        index_corpus(["none"], "s.bp", jobs=1, append=True)
-    assert Corpus.open("s.bp").verify() == []
-
-
-@pytest.mark.parametrize("step", [12, 40, 75])
-def test_a_build_that_was_killed_goes_on(step, folder):
-    index_corpus([folder], "whole.bp", jobs=1, part_bytes=40)
-    assert dying(step, [folder], "s.bp", jobs=1, part_bytes=40)
-    resumed = index_corpus([folder], "s.bp", jobs=1, part_bytes=40, resume=True)
-    assert resumed.left_out == LEFT_OUT
-    assert files_of(Path("s.bp")) == files_of(Path("whole.bp"))
-
-
-def test_a_finished_store_is_of_the_same_directory(folder, write):
-    index_corpus([folder], "s.bp", jobs=1)
-    write("c/later.txt", "")  # would be left out as well
-    assert index_corpus([folder], "s.bp", jobs=1, resume=True).new_tokens == 0
-    write("c/zero.txt", "The lion is in it now.\n")
-    with pytest.raises(StoreError, match="was finished with other sources"):
-        index_corpus([folder], "s.bp", jobs=1, resume=True)
+    for path in ("c/deep/m.txt", "c/a.txt", "c/z.txt"):
+        Path(path).unlink()
+    assert (
+        "no text was found, 8 files skipped: c/a.pdf (a PDF file)" in cli("index", "c", "--out", "t.bp").err
+    )
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "A page begins with <html> and ends.\n",
-        "<htmlish> words\n",
-        "<p>a paragraph\n",
-        "<!-- note -->\nThe lion.\n",
-    ],
+    "text", ["A page begins with <html>.\n", "<htmlish> words\n", "<!-- note -->\nThe lion.\n"]
 )
 def test_text_with_tags_in_it_is_text(text, write):
     assert make_plan([str(write("a.txt", text))], TextOptions()).sources[0].format == "text"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_one_file_by_two_names(write, tmp_path):
+    write("a.txt", "Lions sleep.\n")
+    os.symlink("a.txt", "link.txt")
+    os.link("a.txt", "hard.txt")
+    for other in ("a.txt", "./a.txt", str(tmp_path / "a.txt"), "link.txt", "hard.txt"):
+        with pytest.raises(
+            UsageError, match=r"is named twice.*, so its text would count twice; name each file once"
+        ):
+            index_corpus(["a.txt", other], "s.bp", jobs=1)
+    with pytest.raises(UsageError, match="- is named twice"):
+        expand(["-", "-"])
+    assert not (tmp_path / "s.bp").exists()
+
+
+def test_a_file_and_the_directory_it_is_in(write, cli):
+    write("d/a.txt", "Lions sleep.\n")
+    write("d/b.txt", "Cats hunt.\n")
+    os.symlink("b.txt", "d/c.txt")
+    done = cli("index", "d", "d/a.txt", "--out", "s.bp", "-j", 1)
+    assert done.code == 0, done.err
+    assert "2 sentences" in done.err
+    assert "d/a.txt (the same file as d/a.txt)" in done.err
+    assert "d/c.txt (the same file as d/b.txt)" in done.err
+
+
+def test_directories_that_are_not_walked_are_reported(write, cli):
+    write("d/app/manifest.json", '{"text": "Bears fish."}')
+    write("d/app/a.txt", "Lions sleep.\n")
+    write("d/my.partial/b.txt", "Cats hunt.\n")
+    write("d/.hidden/x.txt", "Never.\n")
+    write("elsewhere/c.txt", "Tigers roar.\n")
+    os.symlink("../elsewhere", "d/linked")
+    index_corpus(["elsewhere"], "d/old.bp", jobs=1)
+    write("d/new.bp/.bagpack-lock", "")
+    write("d/new.bp/segments/x/tokens", "")
+    done = cli("index", "d", "--out", "s.bp", "-j", 1)
+    assert done.code == 0, done.err
+    assert "3 sentences" in done.err  # those of the app, its manifest, and the user's own my.partial
+    assert "d/linked (a link to a directory; name it to read it)" in done.err
+    assert "d/old.bp (made by BagPack)" in done.err
+    assert "d/new.bp (an unfinished build of BagPack)" in done.err
+    with pytest.raises(InputError, match=r"d/old\.bp was made by BagPack"):
+        index_corpus(["d/old.bp"], "t.bp", jobs=1)

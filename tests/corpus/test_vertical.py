@@ -1,7 +1,7 @@
 """Vertical text, clean and as WaCky files are in the wild."""
 
 import pytest
-from corpus_oracle import build, read_vertical, sentences, words
+from corpus_oracle import build, read_vertical, sentences, text_of, words
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -19,13 +19,6 @@ LION = (
 
 def flat(corpus):
     return [" ".join(f"{form}/{key}" for form, key, _ in tokens) for _, tokens in sentences(corpus)]
-
-
-def test_forms_lemmas_and_documents(tmp_path, write):
-    corpus = build(write("a.vert", LION), tmp_path / "s")
-    assert flat(corpus) == ["Lions/lion sleep/sleep ./.", "Cats/cat"]
-    assert [document for document, _ in sentences(corpus)] == ["ukwac:http://a.uk/?x=1&y=2", "b"]
-    assert (corpus.tokens, corpus.sentences, corpus.documents, corpus.types) == (4, 2, 2, 4)
 
 
 IN_THE_WILD = {
@@ -65,20 +58,6 @@ def test_what_files_are_like_in_the_wild(case, tmp_path, write):
     )
 
 
-def test_latin_1_is_read_as_the_web_means_it(tmp_path, write):
-    text = "<s>\ncaf\xe9\tN\tcaf\xe9\n\x93\tQ\t\x93\nit\x92s\tV\tit\x92s\n\x81\tX\t\x81\n</s>\n"
-    corpus = build(write("a.vert", text.encode("latin-1")), tmp_path / "s", encoding="latin-1")
-    assert words(corpus) == [["café", "“", "it’s", "\ufffd"]]
-
-
-def test_glue_marks_are_kept_and_the_text_shows_them(tmp_path, write):
-    lines = "<s>\nLions\tN\tlion\n<g/>\n,\t,\t,\ncats\tN\tcat\n<g />\n.\tS\t.\n</s>\n<s>\n<g/>\nYes\tU\tyes\n</s>\n"
-    corpus = build(write("a.vert", lines), tmp_path / "s")
-    shard = corpus.shards[0]
-    assert shard.text(0, 4) == "Lions, cats."
-    assert shard.text(0, 5) == "Lions, cats. Yes"
-
-
 def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path, write):
     lines = (
         "<s>\n...\t:\t...\n</s>\n<s>\nHe\tP\the\nsaid\tV\tsay\n``\tQ\t``\n<g/>\nHello\tU\thello\n<g/>\n!\tS\t!\n</s>\n"
@@ -86,17 +65,12 @@ def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path
     )
     corpus = build(write("a.vert", lines), tmp_path / "s", punctuation="drop")
     assert words(corpus) == [["He", "said", "Hello"], ["x"]]
-    assert corpus.shards[0].text(0, 3) == "He said Hello"
+    assert text_of(corpus.shards[0], 0, 3) == "He said Hello"
     assert corpus.sentences == 2
 
 
 def test_lemma_before_tag_as_in_pukwac_is_noticed(tmp_path, write):
-    rows = [
-        ("The", "the", "DT"),
-        ("lions", "lion", "NNS"),
-        ("were", "be", "VBD"),
-        ("sleeping", "sleep", "VVG"),
-    ]
+    rows = ("The", "the", "DT"), ("lions", "lion", "NNS"), ("were", "be", "VBD"), ("sleeping", "sleep", "VVG")
     text = "<s>\n" + "".join("\t".join([*row, "1", "2", "X\n"]) for row in rows) + "</s>\n"
     assert guess_columns(text.encode()) == "word,lemma,tag"
     assert flat(build(write("a.xml", text), tmp_path / "s")) == ["The/the lions/lion were/be sleeping/sleep"]
@@ -108,13 +82,6 @@ def test_columns_can_be_named(tmp_path, write):
     assert column_numbers("form, pos ,base") == (0, 2, 1)
     with pytest.raises(UsageError, match="names no column word"):
         column_numbers("tag,lemma")
-
-
-def test_one_column_has_forms_only(tmp_path, write):
-    source = write("a.vert", "<s>\nLions\nsleep\n</s>\n")
-    with pytest.raises(InputError, match="has no lemmas"):
-        build(source, tmp_path / "s", format="vertical")
-    assert flat(build(source, tmp_path / "s", format="vertical", level="form")) == ["Lions/lions sleep/sleep"]
 
 
 def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write, monkeypatch):
@@ -148,35 +115,15 @@ def test_a_line_without_the_last_column_has_no_tag(tmp_path, write):
     assert [UNIVERSAL[code] for code in corpus.shards[0].tags] == ["NOUN", "X", "ADV"]
 
 
-def test_lines_of_a_part_without_a_token_are_counted_too(tmp_path, write):
-    """The files are parts of their own, since they are of two formats."""
-    bad = write("a.vert", "<s>\n<odd>\n" + "broken\tN\n" * 3 + "</s>\n")
-    good = write("b.txt", "Lions sleep.\n")
-    corpus = build([bad, good], tmp_path / "s", columns="word,tag,lemma", bad_lines="skip")
-    assert corpus.manifest["problems"] == {"skipped_lines": 3, "ignored_markup": 1, "undecodable": 0}
+NAMES = {
+    '<text id="a">': "a", "<doc url='http://x' title=\"t\">": "http://x", "<text>": "<text>", "<text id=''>": "",
+    '<file name="x &amp;amp; y">': "x & y", '<text title="The lion" id="a7">': "a7",
+    "<text n='3' xml:id='x' url='u'>": "x", '<doc data-id="no" docid="neither" title="t">': "t",
+}  # fmt: skip
 
 
-def test_a_form_with_two_lemmas_is_two_types(tmp_path, write):
-    corpus = build(write("a.vert", "<s>\nsaw\tN\tsaw\nsaw\tV\tsee\nsaw\tV\tsee\n</s>\n"), tmp_path / "s")
-    assert flat(corpus) == ["saw/saw saw/see saw/see"]
-    assert (corpus.count("saw"), corpus.count("see")) == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ('<text id="a">', "a"),
-        ("<doc url='http://x' title=\"t\">", "http://x"),
-        ("<text>", "<text>"),
-        ('<file name="x &amp;amp; y">', "x & y"),
-        ('<text title="The lion" id="a7">', "a7"),
-        ("<text n='3' xml:id='x' url='u'>", "x"),
-        ('<doc data-id="no" docid="neither" title="t">', "t"),
-        ("<text id=''>", ""),
-    ],
-)
-def test_document_names(line, name):
-    assert read_document(line).name == name
+def test_document_names():
+    assert {line: read_document(line).name for line in NAMES} == NAMES
 
 
 TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"

@@ -4,25 +4,25 @@ import json
 import math
 import random
 from datetime import date, datetime, timedelta
-from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import build, segment_of, sentences
+from corpus_oracle import build, sentences
 
 from bagpack.basis import Basis
 from bagpack.contexts.targets import other_keys, usual_keys
 from bagpack.corpus import subcorpus
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus, divide_name
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers import vertical
 from bagpack.corpus.readers.attributes import add_metadata, scalar_attributes
 from bagpack.corpus.readers.look import look
 from bagpack.corpus.subcorpus import open_corpus
 from bagpack.corpus.where import Where
 from bagpack.corpus.words import complete, tag_counts
 from bagpack.engines.build import corpus_sentences
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, UsageError
 from bagpack.vectors import PairVectorizer
 
 
@@ -44,8 +44,6 @@ def attributes_of(corpus):
     return found
 
 
-# Conditions ------------------------------------------------------------------------------------------------------
-
 DOCUMENTS = {
     "a": {"year": "1850", "genre": "fiction"},
     "b": {"year": "1900", "genre": "news", "author": "A. B."},
@@ -54,37 +52,17 @@ DOCUMENTS = {
     "e": {},
 }
 CONDITIONS = {
-    "year >= 1900": "bc",
-    "year = 1900": "b",
-    "year == 1900.0": "b",
-    'year == "1900"': "b",
-    'year == "1900.0"': "",
-    "year != 1900": "ac",
-    "year <= 1900": "ab",
-    "year > 1900": "c",
-    "year < 1900": "a",
-    'year < "1900"': "a",
-    'year > "old"': "",
-    'year < "old"': "abcd",
-    "year < 1900-01-01": "ab",
-    "genre == 5 or year == 1850": "a",
-    "genre == fiction": "a",
-    "genre == 'fiction' or genre == \"news\"": "abd",
-    "genre in (fiction, news) and year < 1900": "a",
-    "genre not in (fiction)": "bcd",
-    "not genre in (fiction)": "bcde",
-    "not (year >= 1900 or genre == news)": "ae",
+    "year >= 1900": "bc", "year = 1900": "b", "year == 1900.0": "b", 'year == "1900"': "b", 'year == "1900.0"': "",
+    "year != 1900": "ac", "year <= 1900": "ab", "year > 1900": "c", "year < 1900": "a", 'year < "1900"': "a",
+    'year > "old"': "", 'year < "old"': "abcd", "year < 1900-01-01": "ab", "genre == 5 or year == 1850": "a",
+    "genre == fiction": "a", "genre == 'fiction' or genre == \"news\"": "abd",
+    "genre in (fiction, news) and year < 1900": "a", "genre not in (fiction)": "bcd",
+    "not genre in (fiction)": "bcde", "not (year >= 1900 or genre == news)": "ae",
     "genre == news or genre == fiction and year == 1850": "abd",
-    "(genre == news or genre == fiction) and year == 1850": "a",
-    "genre contains FICT": "ac",
-    "author": "b",
-    "not author": "acde",
-    "author == 'A. B.'": "b",
-    "id in (a, e)": "ae",
-    "id != a and not year": "e",
-    "NOT author AND genre CONTAINS 'news'": "d",
-    "year==1850": "a",
-}
+    "(genre == news or genre == fiction) and year == 1850": "a", "genre contains FICT": "ac", "author": "b",
+    "not author": "acde", "author == 'A. B.'": "b", "id in (a, e)": "ae", "id != a and not year": "e",
+    "NOT author AND genre CONTAINS 'news'": "d", "year==1850": "a",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +132,6 @@ def test_conditions_of_any_depth_and_length_are_answered(documents):
             Where(condition)
 
 
-# Where attributes come from --------------------------------------------------------------------------------------
-
-
 def test_vertical_text_across_slices(tmp_path, write):
     """A worker that begins in the middle of a document knows its attributes."""
     text = "".join(
@@ -180,64 +155,35 @@ def test_vertical_text_across_slices(tmp_path, write):
     assert len(corpus.shards) > 6
 
 
-def test_attributes_of_a_tag():
-    long = "y" * 257
-    names = 'n="1" xml:id="y" id="x" id="z" pub-date="1999" Title=" R&amp;D  now " empty=""'
-    found = vertical.read_document(f'<doc {names} long="{long}" max="{long[1:]}">')
-    others = {"n": "1", "xml:id": "y", "pub-date": "1999", "title": "R&D now", "max": long[1:]}
-    assert (found.name, dict(found.attributes)) == ("x", others)
-
-
 def test_attributes_of_a_record():
     record = {
-        "": "x",
-        " A  b": 1.5,
-        "half\ud800": "\ud800 x",
-        "inf": math.inf,
-        "none": None,
-        "list": [1],
-        "n": 10**20,
-    }
+        "": "x", " A  b": 1.5, "half\ud800": "\ud800 x", "inf": math.inf, "none": None, "list": [1], "n": 10**20
+    }  # fmt: skip
     found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
     assert dict(scalar_attributes(record)) == found
 
 
 def test_json_lines_and_parquet(tmp_path, write):
-    rows = [
-        {
-            "id": "a",
-            "text": "Lions sleep.",
-            "Year": 1900,
-            "genre": "news",
-            "rate": 0.5,
-            "good": True,
-            "Date Of": "x",
-        },
-        {
-            "id": "b",
-            "text": "Cats sleep.",
-            "Year": None,
-            "genre": "",
-            "rate": 2.0,
-            "good": False,
-            "Date Of": "y" * 300,
-        },
-    ]
+    names = ("id", "text", "Year", "genre", "rate", "good", "Date Of")
+    values = (
+        ("a", "Lions sleep.", 1900, "news", 0.5, True, "x"),
+        ("b", "Cats sleep.", None, "", 2.0, False, "y" * 300),
+    )
     expected = {
         "a": {"year": "1900", "genre": "news", "rate": "0.5", "good": "true", "date_of": "x"},
         "b": {"rate": "2", "good": "false"},
     }
-    nested = [{**row, "tags": ["x"], "more": {"x": 1}} for row in rows]
+    nested = [dict(zip(names, own, strict=True)) | {"tags": ["x"], "more": {"x": 1}} for own in values]
     corpus = build(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in nested)), tmp_path / "s")
     assert attributes_of(corpus) == expected
-    pyarrow = pytest.importorskip("pyarrow")
-    when = {"day": date(2026, 11, 16), "at": datetime(2026, 11, 16, 12)}
-    other = {"picture": b"bytes", "length": timedelta(1)}  # no attributes
-    columns = [{**row, **when, **other} for row in nested]
+    more = {
+        "day": date(2026, 11, 16),
+        "at": datetime(2026, 11, 16, 12),
+        "picture": b"bytes",
+        "length": timedelta(1),
+    }
+    pq.write_table(pa.Table.from_pylist([{**row, **more} for row in nested]), tmp_path / "a.parquet")
     dated = {"day": "2026-11-16", "at": "2026-11-16 12:00:00"}
-    pytest.importorskip("pyarrow.parquet").write_table(
-        pyarrow.Table.from_pylist(columns), tmp_path / "a.parquet"
-    )
     found = attributes_of(build(tmp_path / "a.parquet", tmp_path / "t"))
     assert found == {name: own | dated for name, own in expected.items()}
 
@@ -260,13 +206,12 @@ def test_a_table_describes_files(tmp_path):
     assert corpus.where("genre == news").documents == 2
     for text, problem in {
         "file\tyear\nz\t1\n": "describes none of the 4 files",
-        "file\tyear\na.txt\n": "about.tsv:2 is not a row",
-        "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4 is not a row",
         "file\n": "has no table",
-        'file\tyear\na.txt\t"1\nb.txt\t2\n': "about.tsv:2 is not a row",
-        'file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000: "about.tsv:2 is not a row",
-        'file\ttitle\na.txt\t"Emma" and others\n': "about.tsv:2 is not a row",
-        "file\tyear\n\na.txt\t1\0\n": "about.tsv:3 is not a row",
+        "file\tyear\na.txt\n": "about.tsv:2",
+        "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4",
+        'file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000: "about.tsv:2",
+        'file\ttitle\na.txt\t"Emma" and others\n': "about.tsv:2",
+        "file\tyear\n\na.txt\t1\0\n": "about.tsv:3",
     }.items():
         table.write_text(text)
         with pytest.raises(InputError, match=problem):
@@ -281,23 +226,6 @@ def test_cells_of_a_table_may_have_any_character(tmp_path, write):
     table = write("about.tsv", f"text\tyear\n\t\n\t\n{source.path}\t1900\n")  # the first column, empty rows
     (found,) = add_metadata([source], str(table))
     assert found.attributes == (("year", "1900"),)
-
-
-def test_info_lists_attributes_with_their_values(documents, cli):
-    facts = json.loads(cli("info", documents.path, "--json").out)["attributes"]
-    assert facts["genre"] == {
-        "documents": 4,
-        "values": 3,
-        "most_frequent": {"news": 2, "Fiction": 1, "fiction": 1},
-    }
-    assert list(facts) == ["author", "genre", "year"]
-    shown = " ".join(cli("info", documents.path).out.split())
-    assert "genre: 3 values in 4 documents: news 2, Fiction 1, fiction 1" in shown
-    part = cli("info", f"{documents.path} where year > 3")
-    assert part.code == 1 and "there is nothing at" in part.err
-
-
-# Subcorpora ------------------------------------------------------------------------------------------------------
 
 
 COMMON = ["a/NN", "b/NN", "b/VV", "c/JJ", "d/IN", "e/DT", ",/,"]
@@ -322,16 +250,8 @@ def random_documents(seed):
 
 
 @pytest.mark.parametrize(
-    "condition",
-    [
-        "year >= 1905",
-        "genre == x",
-        "genre != x and year < 1903",
-        "not genre == y",
-        "id == d7 or id == d8",
-        "genre",
-    ],
-)
+    "condition", ["year >= 1905", "genre == x", "genre != x and year < 1903", "not genre == y", "id == d7", "genre"]
+)  # fmt: skip
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])
 def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     condition, punctuation, tmp_path, monkeypatch
@@ -403,27 +323,6 @@ def test_a_document_that_begins_within_a_sentence(tmp_path, write):
     assert (part.sentences, sentences(part)) == (1, [("y", [("b", "b", False)])])
 
 
-def test_names_of_subcorpora(tmp_path):
-    assert divide_name("a.bp where year > 1") == (Path("a.bp"), "year > 1")
-    assert divide_name("a.bp where title == 'to where'") == (Path("a.bp"), "title == 'to where'")
-    store = tmp_path / "texts where found" / "a.bp"
-    store.mkdir(parents=True)
-    assert divide_name(f"{store} where url == 'a//b'") == (store, "url == 'a//b'")
-    assert divide_name(store) == (store, None)
-
-
-@pytest.mark.parametrize("condition", ["year > 3000", "genre contains 5", "genre == news and year > 3000"])
-def test_nothing_selected(documents, condition):
-    with pytest.raises(UsageError, match=rf"no document of .* satisfies --where '{condition}'; bagpack info"):
-        documents.where(condition)
-
-
-def test_the_content_of_a_subcorpus_is_that_of_its_documents(documents):
-    first, same, other = (documents.where(text) for text in ("year >= 1900", "id in (b, c)", "id in (a, b)"))
-    assert first.name != same.name
-    assert first.content_hash == same.content_hash != other.content_hash
-
-
 def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
     part = documents.where("id in (a, e)")
     assert part.attributes == {"genre": {"fiction": 1}, "year": {"1850": 1}}
@@ -434,76 +333,33 @@ def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
     assert nested.documents == 1 and open_corpus(nested.name) == nested
 
 
-def test_damaged_attributes_are_found(documents, tmp_path):
-    import shutil
-
-    shutil.copytree(documents.path, tmp_path / "t")
-    path = segment_of(tmp_path / "t") / "attributes.value"
-    path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(StoreError, match="attributes"):
-        Corpus.open(tmp_path / "t").where("year")
-    assert any("attributes.value" in problem for problem in Corpus.open(tmp_path / "t").verify())
-
-
-# Commands --------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def tagged(tmp_path):
     (tmp_path / "a.vert").write_text("".join(random_documents(1)))
     return build(tmp_path / "a.vert", tmp_path / "s")
 
 
-def test_every_command_takes_a_condition(tagged, tmp_path, cli):
+def test_commands_take_a_condition(tagged, tmp_path, cli):
     (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\na\tb\tx\nb\tc\ty\nc\td\tx\nd\te\ty\n")
     where = ("--where", "genre == x")
     part = tagged.where("genre == x")
-    whole, found = (
-        json.loads(cli("contexts", tagged.path, "a", "--json", *own).out)["total"] for own in ((), where)
-    )
-    assert whole == tagged.count("a") and found == part.count("a")
+    found = json.loads(cli("contexts", tagged.path, "a", "--json", *where).out)["total"]
+    assert found == part.count("a") < tagged.count("a")
     assert cli("basis", tagged.path, "-b", "3", *where).out == Basis.of(part, 3).to_tsv()
-    done = cli("vectors", tagged.path, tmp_path / "d.tsv", "--out", tmp_path / "m", *where, "--json")
-    assert done.code == 0
+    assert cli("vectors", tagged.path, tmp_path / "d.tsv", "--out", tmp_path / "m", *where).code == 0
     matrix = json.loads(cli("info", tmp_path / "m", "--json").out)
     assert matrix["source"] == {"path": f"{tagged.path} where genre == x", "content_hash": part.content_hash}
-    done = cli("evaluate", tagged.path, tmp_path / "d.tsv", *where, "--json", "--folds", "2")
-    assert json.loads(done.out)["corpus"]["tokens"] == part.tokens
-    done = cli("evaluate", tmp_path / "m", tmp_path / "d.tsv", *where)
-    assert done.code == 2 and "--where selects documents of a store" in done.err
-    (tmp_path / "terms.txt").write_text("a\nb\nc\nd\ne\n")
-    asked = ("--label", "x", "--top", "9", "--among", tmp_path / "terms.txt", "--json")
-    found, alone = (
-        json.loads(cli("find", store, tmp_path / "d.tsv", *asked, *own).out)
-        for store, own in ((tagged.path, where), (part.name, ()))
-    )
-    assert found["pairs"] == alone["pairs"] and found["pairs"]
     built = cli("engine", "build", tmp_path / "index", part.name, "--json")
     assert json.loads(built.out)["sentences"] == part.sentences
-    done = cli("find", tagged.path, tmp_path / "d.tsv", "--where", "genre = ")
-    assert done.code == 2 and "not a condition" in done.err
-    for command, *words in (("serve",), ("teach", tmp_path / "d.tsv")):
-        done = cli(command, tagged.path, *words, "--where", "nothing > 1")
-        assert done.code == 2 and "no document has the attribute 'nothing'" in done.err
+    done = cli("serve", tagged.path, "--where", "nothing > 1")
+    assert done.code == 2 and "no document has the attribute 'nothing'" in done.err
 
 
 def test_a_model_of_a_subcorpus_finds_it_again(tagged, tmp_path, cli):
     (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "a\tb\tx\nb\tc\ty\nc\td\tx\nd\te\ty\n")
-    model = tmp_path / "m"
-    done = cli(
-        "train",
-        tagged.path,
-        tmp_path / "d.tsv",
-        "--out",
-        model,
-        "--where",
-        "year > 1904",
-        "--no-scores",
-        "--quiet",
-    )
-    assert done.code == 0, done.err
-    found = cli("predict", model, tmp_path / "d.tsv")
-    assert found.code == 0, found.err
+    given = ("--out", tmp_path / "m", "--where", "year > 1904", "--no-scores", "--quiet")
+    assert cli("train", tagged.path, tmp_path / "d.tsv", *given).code == 0
+    found = cli("predict", tmp_path / "m", tmp_path / "d.tsv")
     together = [int(line.split("\t")[6]) for line in found.out.splitlines()[1:]]
     part = tagged.where("year > 1904")
     assert together == [part.contexts(*pair).total for pair in ("ab", "bc", "cd", "de")]

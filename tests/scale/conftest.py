@@ -29,10 +29,8 @@ def inputs(tmp_path_factory):
             lines.append("</text>")
         (place / "texts" / f"{number}.vrt").write_text("\n".join(lines) + "\n")
     drawn = rng.choice(np.arange(5, 300), (400, 2))
-    pairs = [(f"w{one}", f"w{two}") for one, two in drawn.tolist() if one != two] + [
-        ("w9 w3", "w8"),
-        ("x", "w9"),
-    ]
+    pairs = [(f"w{one}", f"w{two}") for one, two in drawn.tolist() if one != two]
+    pairs += [("w9 w3", "w8"), ("x", "w9")]
     (place / "pairs.tsv").write_text("w1\tw2\n" + "".join(f"{one}\t{two}\n" for one, two in pairs))
     labelled = [f"{one}\t{two}\t{'abc'[int(one[1:]) % 3]}\n" for one, two in pairs[:90]]
     (place / "relations.tsv").write_text("w1\tw2\tlabel\n" + "".join(labelled))

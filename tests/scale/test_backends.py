@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -44,12 +43,8 @@ def test_scheduler_without_workers(tmp_path):
     pytest.importorskip("distributed")
     lonely = Cluster(tmp_path)
     try:
-        with (
-            pytest.raises(
-                parallel.WorkerError, match=r"has no worker after 0.5 s; start some with dask worker"
-            ),
-            open_backend("dask", lonely.address, timeout=0.5),
-        ):
+        lost = pytest.raises(parallel.WorkerError, match=r"has no worker after 0.5 s; start some")
+        with lost, open_backend("dask", lonely.address, timeout=0.5):
             pass
     finally:
         lonely.close()
@@ -63,9 +58,6 @@ def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
     lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
     with lost, open_backend("dask", "tcp://127.0.0.1:1"):
         raise comm.CommClosedError("ConnectionPool closing.")
-
-
-# Handing over ---------------------------------------------------------------------------------------------------
 
 
 def squares(first, count):
@@ -88,25 +80,6 @@ def test_arrays_come_back_in_order(tmp_path, monkeypatch, jobs):
     assert not list(tmp_path.iterdir())
 
 
-def test_place_that_workers_share(tmp_path, monkeypatch):
-    def place():
-        with parallel.scratch(tmp_path / "store") as made:
-            return made.parent
-
-    monkeypatch.chdir(tmp_path)
-    assert place() != tmp_path  # among the temporary files of this machine
-    monkeypatch.setenv(parallel.SCRATCH, str(tmp_path / "named"))
-    assert place() == tmp_path / "named"
-    monkeypatch.delenv(parallel.SCRATCH)
-    monkeypatch.setattr(parallel, "on_one_machine", lambda: False)
-    assert place() == tmp_path  # next to the store
-
-
-def test_what_a_worker_does_not_see(tmp_path):
-    with pytest.raises(parallel.WorkerError, match=r"gone does not exist on .*; the command and all workers"):
-        parallel.Shared(1, str(tmp_path / "gone")).get()
-
-
 def exits():
     import os
 
@@ -116,21 +89,6 @@ def exits():
 def test_lost_worker_is_told():
     with pytest.raises(parallel.WorkerError, match="a worker process was killed"):
         list(parallel.run((parallel.delayed(exits)() for _ in range(2)), 2))
-
-
-def test_threads_serve_too(tmp_path):
-    with (
-        joblib.parallel_config("threading", n_jobs=2),
-        parallel.gather(squares, [(0, 2), (2, 2)], tmp_path) as left,
-    ):
-        assert [task.take()[0].tolist() for task in left] == [[0, 1], [2, 3]]
-    assert not list(Path(tmp_path).iterdir())
-    with (
-        joblib.parallel_config("threading", n_jobs=2),
-        parallel.share({"one": 1}, 2, tmp_path) as shared,
-    ):
-        assert shared.held == {"one": 1} and not list(tmp_path.iterdir())  # nothing is written for threads
-        assert list(shared.run(parallel.delayed(shared.get)() for _ in range(2))) == [{"one": 1}] * 2
 
 
 def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
@@ -149,12 +107,3 @@ def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
     assert [shard.directory.name for shard in shards] == [shard.directory.name for shard in shards[:]]
     assert shards[0] is not first
     assert pickle.loads(pickle.dumps(shards)).directories == shards.directories
-
-
-def test_parts_of_large_inputs_are_larger():
-    from bagpack.corpus.build.plan import part_size
-
-    MiB, GiB = 1 << 20, 1 << 30
-    sizes = {MiB: 16 * MiB, 256 * MiB: 32 * MiB, GiB: 64 * MiB, 64 * GiB: 64 * MiB, 128 * GiB: 128 * MiB}
-    assert {total: part_size(total) for total in sizes} == sizes
-    assert part_size(2000 * GiB) == 192 * MiB

@@ -3,10 +3,7 @@
 import os
 import threading
 
-import pytest
-
 from bagpack import parallel
-from bagpack.errors import UsageError
 
 
 def seen(_=None):
@@ -31,12 +28,6 @@ def test_settings_nest_and_end():
     assert parallel.jobs() is None
 
 
-def test_no_workers_are_refused_at_once():
-    with pytest.raises(UsageError, match="--jobs"), parallel.settings(n_jobs=0):
-        pass
-    assert parallel.jobs() is None
-
-
 def test_tasks_in_processes_start_no_further_workers():
     with parallel.settings(n_jobs=2, progress=print):
         found = list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
@@ -53,10 +44,3 @@ def test_tasks_in_threads_start_no_further_workers():
         assert parallel.worker_count() == 2
     assert {one[:2] for one in found} == {(1, True)}
     assert all(one[3] == {one[2]} for one in found)
-
-
-def test_progress_counts_what_is_done():
-    reports = []
-    with parallel.settings(progress=lambda *report: reports.append(report)):
-        assert list(parallel.with_progress(iter("ab"), "letters", 2)) == ["a", "b"]
-    assert reports == [("letters", 0, 2), ("letters", 1, 2), ("letters", 1, 2)]
