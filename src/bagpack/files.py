@@ -232,8 +232,10 @@ def hold(path: Path, what: Path) -> Iterator[BinaryIO]:
     busy = StoreError(f"another bagpack command is working in {what}; wait for it, or stop it")
     try:
         handle = open(path, "ab")  # noqa: SIM115 (held while the block lasts)
-    except FileNotFoundError as error:
-        raise busy if what == path.parent else error  # another process has just removed its directory
+    except FileNotFoundError:
+        if what != path.parent:
+            raise
+        raise busy from None  # another process has just removed the directory
     with handle:
         held = True
         with suppress(OSError):
