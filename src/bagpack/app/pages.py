@@ -28,7 +28,7 @@ from bagpack.learn.model import LinearModel
 from bagpack.sheets import table_text
 from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import WordVectors, stored_vectors
-from bagpack.wording import say_feature
+from bagpack.wording import say_evidence, say_feature
 
 Json = dict[str, Any]
 Near = dict[str, list[KnownWord]]
@@ -251,7 +251,7 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     said = say_feature(feature, w1, w2)
     return LinesPage(
         w1, w2, feature, said.pattern, said.pattern, said.place, found.count,
-        f"{found.count:,}×", found.total, len(found.lines), found.line_dicts(),
+        say_evidence(feature, found.count, w1, w2), found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
@@ -23,7 +22,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, map_array, replacing, write_array, write_bytes
+from bagpack.files import disk_errors, map_array, replacing, write_array, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
@@ -178,17 +177,6 @@ def open_counts(path: Path) -> PairCounts:
         arrays["rows.pair"], arrays["rows.swapped"].astype(np.bool_), basis, settings, manifest["source"]["path"],
         manifest["source"]["content_hash"], path,
     )  # fmt: skip
-
-
-def describe_matrix(path: Path) -> dict[str, Any]:
-    """What `bagpack info` shows."""
-    matrix = _open(path)
-    return {
-        **{name: value for name, value in matrix.manifest.items() if name not in ("checksums", "data")},
-        "path": str(path),
-        "bytes": matrix.size,
-        "content_hash": digest(json.dumps(matrix.manifest["checksums"], sort_keys=True).encode()),
-    }
 
 
 def verify_matrix(path: Path) -> Sequence[str]:
