@@ -145,8 +145,8 @@ def worker_errors() -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in ENGINES and not isinstance(error, ConnectionError):
             raise
         raise WorkerError(
-            f"a worker process was killed, probably because memory ran out, or the connection to the scheduler was lost "
-            f"({type(error).__name__}); give fewer --jobs, or start it again, and repeat the command (index: --resume)"
+            f"a worker process was killed, probably because memory ran out, or the connection to the scheduler was lost"
+            f" ({type(error).__name__}); give fewer --jobs, or start it again, and repeat the command (index: --resume)"
         ) from error
 
 
