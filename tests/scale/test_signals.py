@@ -176,28 +176,3 @@ def test_a_reader_that_is_gone(tmp_path, cli):
             shell=True, executable="/bin/bash", capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, read, "")
-
-
-MANY_DESCRIPTORS = """
-import os, resource, time
-from bagpack.signals import end_with
-resource.setrlimit(resource.RLIMIT_NOFILE, (2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
-parent = os.getpid()
-child = os.fork()
-if child == 0:
-    end_with(parent)
-    time.sleep(20)
-    print("the child goes on")
-    os._exit(0)
-time.sleep(1)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux can wait for a process")
-def test_a_worker_with_many_open_files_ends_with_its_parent():
-    # It has ended when the last process that holds the pipes has.
-    done = subprocess.run(
-        [sys.executable, "-c", MANY_DESCRIPTORS], capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("", "")
