@@ -233,6 +233,8 @@ def hold(path: Path, what: Path) -> Iterator[BinaryIO]:
     try:
         handle = open(path, "ab")  # noqa: SIM115 (held while the block lasts)
     except FileNotFoundError:
+        if what != path.parent:
+            raise
         raise busy from None  # another process has just removed the directory
     with handle:
         held = True

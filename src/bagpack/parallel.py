@@ -34,15 +34,8 @@ Progress = Callable[[str, int, int], None]  # (task, newly done, total); a total
 
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
-# Errors of joblib's backends, by their names: the modules that define them may not be installed.
-KILLED = {
-    "KilledWorker", "TerminatedWorkerError", "BrokenProcessPool", "RayActorError", "ActorDiedError",
-    "WorkerCrashedError", "OutOfMemoryError",
-}  # fmt: skip
-DISCONNECTED = {
-    "CancelledError", "FutureCancelledError", "CommClosedError", "FuturesCancelledError", "ConnectionResetError",
-    "StreamClosedError",
-}  # fmt: skip
+# Packages whose errors are about workers and their schedulers.
+ENGINES = ("joblib", "concurrent", "asyncio", "distributed", "tornado", "ray")
 
 delayed = joblib.delayed  # makes the calls that `run` takes
 
@@ -149,16 +142,12 @@ def worker_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        again = "and run the command again (index: with --resume)"
-        if type(error).__name__ in KILLED:
-            message = (
-                f"a worker process was killed, probably because memory ran out; give fewer --jobs, {again}"
-            )
-        elif type(error).__name__ in DISCONNECTED:
-            message = f"the connection to the scheduler was lost; start it and its workers, {again}"
-        else:
+        if type(error).__module__.partition(".")[0] not in ENGINES and not isinstance(error, ConnectionError):
             raise
-        raise WorkerError(message) from error
+        raise WorkerError(
+            f"a worker process was killed, probably because memory ran out, or the connection to the scheduler was lost"
+            f" ({type(error).__name__}); give fewer --jobs, or start it again, and repeat the command (index: --resume)"
+        ) from error
 
 
 def on_threads() -> Any:

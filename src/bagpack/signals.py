@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from multiprocessing import resource_tracker
 from types import FrameType
 
-POLL = 0.25  # seconds between two looks at whether the parent process is there, where it cannot be waited for
+POLL = 0.25  # seconds between two looks at whether the parent process is there
 
 _received: list[int] = []
 
@@ -58,12 +57,6 @@ def end_with(parent: int) -> None:
 
 
 def _exit_after(parent: int) -> None:
-    with suppress(AttributeError, OSError):  # only Linux has it
-        ended = os.pidfd_open(parent)
-        if os.getppid() == parent:  # else it has ended, and the number may be another process's
-            waiting = select.poll()  # select() refuses descriptors above 1,023
-            waiting.register(ended, select.POLLIN)
-            waiting.poll()
     while os.getppid() == parent:
         time.sleep(POLL)
     os._exit(1)

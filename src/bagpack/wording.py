@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bagpack.names import PRODUCT, parse_feature
+from bagpack.names import COSINE, PRODUCT, parse_feature
 
 _PLACES = {"pre": "before", "betw": "between", "post": "after"}
 
@@ -68,6 +68,15 @@ def say_feature(name: str, w1: str = "w1", w2: str = "w2") -> FeatureSaid:
         place = f"{where}, {parts[0]} first"
     parts.insert({"before": 0, "between": 1, "after": 2}[where], term)
     return FeatureSaid(" … ".join(parts), place)
+
+
+def say_evidence(name: str, count: int, w1: str = "w1", w2: str = "w2") -> str:
+    """How often a feature was counted, and what the number means where it is not that of its lines."""
+    if name == "pair:order":
+        more = f"{abs(count):,}× more with {w1 if count > 0 else w2} first"
+        return more if count else "as often either way"
+    kind = {PRODUCT: "× with both", COSINE: " in common"}.get(name.partition(":")[0], "×")
+    return f"{count:,}{kind}"
 
 
 def first_words(text: str, most: int) -> str:

@@ -34,6 +34,20 @@ def test_features_with_the_words_of_a_pair():
     assert wording.say_feature("v12:+betw:of", "leaf", "tree") == ("leaf … of … tree", "between, leaf first")
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "said"),
+    [
+        ("v12:+betw:of", 1200, "1,200×"),
+        ("v1·v2:pre:cause", 11, "11× with both"),
+        ("pair:order", -2, "2× more with lion first"),
+        ("pair:order", 0, "as often either way"),
+        ("pair:together", 5, "5×"),
+    ],
+)
+def test_what_a_count_means(name, count, said):
+    assert wording.say_evidence(name, count, "cat", "lion") == said
+
+
 def test_a_word_with_itself_has_two_places():
     assert [wording.describe_block(block, "smith", "smith") for block in ("v1", "v2", "v12")] == [
         "smith alone, as the first",

@@ -26,7 +26,7 @@ from bagpack.learn.model import LinearModel
 from bagpack.sheets import table_text
 from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import WordVectors, stored_vectors
-from bagpack.wording import say_feature
+from bagpack.wording import say_evidence, say_feature
 
 Json = dict[str, Any]
 Near = dict[str, list[KnownWord]]
@@ -246,8 +246,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, said.pattern, said.place, found.count, f"{found.count:,}×", found.total,
-        len(found.lines), found.line_dicts(),
+        w1, w2, feature, said.pattern, said.place, found.count, say_evidence(feature, found.count, w1, w2),
+        found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 

@@ -203,15 +203,8 @@ def selected(store: str, where: str | None) -> str:
     """The path of the store, or the name of a subcorpus, which opens in the same way."""
     if where is None:
         return store
-    from bagpack.corpus.corpus import divide_name
     from bagpack.corpus.subcorpus import open_corpus, select_documents
-    from bagpack.info import kind_of
 
-    kind = kind_of(divide_name(store)[0])
-    if kind != "corpus":
-        raise UsageError(
-            f"--where selects documents of a store, and {store} is of the kind {kind}; name a store"
-        )
     return select_documents(open_corpus(store), where).name
 
 

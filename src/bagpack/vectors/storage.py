@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from mimetypes import guess_type
@@ -22,7 +21,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import digest, disk_errors, map_array, replacing, write_array, write_bytes
+from bagpack.files import disk_errors, map_array, replacing, write_array, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
@@ -168,14 +167,6 @@ def open_counts(path: Path) -> PairCounts:
         arrays["rows.pair"], arrays["rows.swapped"].astype(np.bool_), basis, settings, source["path"],
         source["content_hash"], path,
     )  # fmt: skip
-
-
-def describe_matrix(path: Path) -> dict[str, Any]:
-    """What `bagpack info` shows."""
-    matrix, _, _ = _open(path)
-    shown = {name: value for name, value in matrix.manifest.items() if name not in ("checksums", "data")}
-    content = digest(json.dumps(matrix.manifest["checksums"], sort_keys=True).encode())
-    return {**shown, "path": str(path), "bytes": matrix.size, "content_hash": content}
 
 
 def verify_matrix(path: Path) -> Sequence[str]:
