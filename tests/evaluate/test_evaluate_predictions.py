@@ -19,7 +19,6 @@ from bagpack.evaluate.rows import (
     add_predictions,
     add_sentences,
     calibrated,
-    calibration_parts,
     mistakes,
     predictions_table,
     reliability,
@@ -65,7 +64,7 @@ def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
     _, y = data
     targets = encode_targets(y == 1)
     decisions = found["v12"].decisions[:, [1]]
-    parts = calibration_parts(found.fold_of)
+    parts = found.fold_of
     probability = calibrated(targets, decisions, parts)
     for part in range(5):
         fit, use = parts != part, parts == part
@@ -76,7 +75,7 @@ def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
 
 def test_no_row_calibrates_itself(data, found):
     _, y = data
-    targets, parts = encode_targets(y == 1), calibration_parts(found.fold_of)
+    targets, parts = encode_targets(y == 1), found.fold_of
     decisions = found["v12"].decisions[:, [1]]
     one = calibrated(targets, decisions, parts)
     turned = encode_targets((y == 1) ^ (parts == 0))  # other labels in the first fold
@@ -129,7 +128,7 @@ def test_every_row_has_its_prediction(data, found):
     rows = result.predictions
     assert len(rows) == 300
     targets, decisions = encode_targets(y), found.conditions[-1].decisions
-    per_label = calibrated(targets, decisions, calibration_parts(found.fold_of))
+    per_label = calibrated(targets, decisions, found.fold_of)
     for i, row in enumerate(rows):
         assert (row.w1, row.line, row.label) == (f"a{i}", i + 2, str(y[i]))
         assert row.predicted == str(found["v12"].predicted[i])
@@ -204,7 +203,7 @@ def test_mistakes_get_a_bounded_number_of_sentences_of_bounded_length(data, foun
     assert len(json.dumps(given[0].sentences[0])) < 1000
     short = sentence("d", ("before", " left", " cat", "", " dog", " right", " after"))
     assert "".join(short["pieces"]) == "before left cat dog right after"
-    assert len(sentence("d", ("x" * 500, "", "", "", "", "", ""))["pieces"][0]) == PIECE + 1
+    assert len(sentence("d", ("x " * 500, "", "", "", "", "", ""))["pieces"][0]) <= PIECE + 1
 
 
 def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data):
@@ -219,7 +218,7 @@ def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data)
         for a, b in zip(smaller, larger, strict=True):
             assert set(a.train.tolist()) < set(b.train.tolist()) and a.test.tolist() == b.test.tolist()
     means = [point["score"].mean for point in curve["points"]]
-    assert curve["gain"].difference == pytest.approx(means[-1] - means[-2])
+    assert curve["gain"]["difference"] == pytest.approx(means[-1] - means[-2])
     few = fewer_rows(splits, targets, 0.01)
     assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
     assert learning_curve(found, counts, targets, splits[:1]) == {}

@@ -56,7 +56,7 @@ def train(
     options = TrainOptions(
         preset=preset, condition=condition, C=cost, columns=opt.parse_columns(columns), precision=precision,
         background=partial(draw_background, number=background, seed=seed) if background else None,
-        scores=not no_scores, folds=folds, seed=seed, features=report is not None,
+        scores=not no_scores, folds=folds, seed=seed,
         counting=opt.counting(b, basis, limit, windows),
     )  # fmt: skip
     with opt.at_work(json):
@@ -202,7 +202,7 @@ def evaluate(
     options = EvaluateOptions(
         preset=preset, conditions=tuple(CONDITIONS) if condition == "all" else (condition,), split=split, folds=folds,
         test=test, seed=seed, C=cost,
-        columns=opt.parse_columns(columns), features=report is not None or json, precision=precision,
+        columns=opt.parse_columns(columns), details=report is not None or json, precision=precision,
         counting=opt.counting(b, basis, limit, windows),
     )  # fmt: skip
     file = read_text_file(data)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import confusion_matrix
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names as blocks
@@ -88,42 +89,26 @@ def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
 
 
 def cross_validate(
-    counts: PairCounts,
-    y: Any,
-    splits: Sequence[Split],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    kind: Literal["labels", "rating"] = "labels",
-    svm: SvmSettings | None = None,
-    transductive: bool = False,
-    baselines: bool = True,
-    groups: Sequence[Hashable] | None = None,
-    group_column: str = "",
-) -> Evaluation:
-    """Train and test every condition on every split.
+    counts: PairCounts, y: Any, splits: Sequence[Split], conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, kind: Literal["labels", "rating"] = "labels", svm: SvmSettings | None = None,
+    transductive: bool = False, baselines: bool = True, groups: Sequence[Hashable] | None = None,
+) -> Evaluation:  # fmt: skip
+    """Train and test every condition on every split, on labels or ratings (``kind="rating"``).
+
+    With ``baselines``, the majority (mean rating) and a model that knows only the words are tested too.
+    ``transductive`` fits weighting and scaling on all rows instead of the training rows. The ρ of ratings is the mean
+    over folds, or over ``groups`` (one per row) where no group is split between folds.
 
     Folds run in parallel (`bagpack.parallel.settings`): fewer at once where together they would need more than 4 GiB,
     and one below 1,000 rows, where starting workers would take longer. The result is the same for any number.
-
-    Parameters
-    ----------
-    counts, y, kind
-        The pairs and their labels, or ratings (``kind="rating"``).
-    splits
-        See `bagpack.evaluate.splits`.
-    conditions, preset, svm
-        What is compared, how counts become features, and the SVM.
-    transductive
-        Fit weighting and scaling on all rows instead of the training rows.
-    baselines
-        Also run the majority (mean rating) and the words-only model.
-    groups, group_column
-        A group per row, by which scores are broken down, and its name. Where no group is split between folds, the ρ of
-        ratings is the mean over groups; otherwise the mean over folds.
     """
     targets, preset, svm = encode_targets(y, kind=kind), get_preset(preset), svm or SvmSettings()
-    _check(counts, targets, splits, conditions)
+    if len(counts) != len(targets):
+        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
+    empty = {name: counts.zero_rows(blocks.blocks_of(name)) for name in conditions}
+    check_found(counts)
+    for split in splits:
+        check_trainable(targets[split.train], f"the training rows of fold {split.name}")
     progress()("features", 0, 0)
     with threadpool_limits(1, "blas"):
         grams = shared_grams(counts, conditions, preset, svm)
@@ -142,50 +127,39 @@ def cross_validate(
         name: _gather(name, targets, splits, [decisions[name] for decisions, _ in answers], fold_of, unit_of)
         for name in answers[0][0]
     }
-    zero = {name: int(counts.zero_rows(blocks.blocks_of(name))[tested].sum()) for name in conditions}
+    zero = {name: int(empty[name][tested].sum()) for name in conditions}
     compared = [replace(gathered[name], zero_rows=zero[name]) for name in conditions]
     others = [result for name, result in gathered.items() if name not in conditions]
     bands = {name: band & tested for name, band in frequency_bands(counts.seen).items()}
-    by_group: dict[str, Any] = {}
-    if groups is not None:
-        values, codes = group_codes(groups)
-        parts = {str(value): (codes == code) & tested for code, value in enumerate(values)}
-        parts = {name: rows for name, rows in parts.items() if rows.any()}
-        by_group = break_down(parts, group_column, targets, fold_of, gathered)
     dropped = sum(split.dropped for split in splits)
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
     if dropped and len(splits) > 1:
-        notes.append(
-            "Training rows that share a word (lexical split) or their pair with test rows were dropped from the fold, "
-            f"{dropped:,} in all folds together."
-        )
-    notes += [
-        f"{n} of {tested.sum()} tested rows have an all-zero vector in {name}."
-        for name, n in zero.items()
-        if n
-    ]
+        shared_rows = "Training rows that share a word (lexical split) or their pair with test rows"
+        notes.append(f"{shared_rows} were dropped from the fold, {dropped:,} in all folds together.")
+    if lost := [f"{n} in {name}" for name, n in zero.items() if n]:
+        notes.append(f"Of {tested.sum():,} tested rows, some have an all-zero vector: {', '.join(lost)}.")
     if targets.kind == "rating":
         notes.append(
             f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
             "predicting which folds have high ratings; its interval is Fisher's, with Bonett and Wright's variance."
         )
     if late := [late for _, late in answers if late]:
-        notes.append(
-            f"In {len(late)} of {len(splits)} folds the SVM did not converge, so scores are approximate: {late[0]}."
-        )
+        where = f"In {len(late)} of {len(splits)} folds the SVM did not converge"
+        notes.append(f"{where}, so scores are approximate: {late[0]}.")
         warnings.warn(notes[-1], ConvergenceWarning, stacklevel=2)
-    main = "spearman" if targets.kind == "rating" else "f1_macro"
+    confusion: dict[str, Any] = {}
+    if targets.kind != "rating":
+        labels, answered = [str(label) for label in targets.classes], compared[-1].predicted
+        cells = confusion_matrix(targets.codes[tested], answered[tested], labels=range(len(labels)))
+        confusion = {"condition": conditions[-1], "labels": labels, "counts": cells.tolist()}
+    main = "f1_macro" if confusion else "spearman"
     return Evaluation(
         kind="ratings" if targets.kind == "rating" else "relations", main_metric=main, fold_of=fold_of,
         rows=len(targets), tested_rows=int(tested.sum()), dropped=dropped, transductive=transductive, notes=notes,
         conditions=compared, baselines=others, comparisons=_comparisons(compared, others, splits, main),
-        confusion={} if targets.kind == "rating" else _confusion(compared[-1], targets, tested),
-        buckets=break_down(bands, "", targets, fold_of, gathered), groups=by_group,
-        settings={
-            "preset": preset.name, "conditions": list(conditions), "C": svm.C, "folds": len(splits),
-            "transductive": transductive,
-        },
+        confusion=confusion, buckets=break_down(bands, targets, fold_of, gathered),
+        settings={"preset": preset.name, "C": svm.C, "folds": len(splits), "transductive": transductive},
     )  # fmt: skip
 
 
@@ -196,24 +170,6 @@ def check_found(counts: PairCounts) -> None:
             f"none of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero; "
             "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)"
         )
-
-
-def _check(counts: PairCounts, targets: Targets, splits: Sequence[Split], conditions: Sequence[str]) -> None:
-    if len(counts) != len(targets):
-        raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
-    if not splits:
-        raise UsageError("there is no split to evaluate on; give at least one")
-    for condition in conditions:
-        blocks.blocks_of(condition)
-    check_found(counts)
-    for split in splits:
-        check_trainable(targets[split.train], f"the training rows of fold {split.name}")
-
-
-def _confusion(last: Condition, targets: Targets, tested: Any) -> dict[str, Any]:
-    counts = np.zeros((len(targets.classes),) * 2, dtype=np.int64)
-    np.add.at(counts, (targets.codes[tested], last.predicted[tested]), 1)
-    return {"condition": last.name, "labels": list(map(str, targets.classes)), "counts": counts.tolist()}
 
 
 def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[str, Ints]:
@@ -249,9 +205,8 @@ def _gather(
     inside = interval([rank_correlation(predicted[rows], ratings[rows]) for rows in units], "spearman")
     pooled = pooled_correlation(predicted[tested], ratings[tested], fold_of[tested])
     correlations = {"spearman": inside, "spearman_pooled": correlation_interval(pooled, int(tested.sum()))}
-    return Condition(
-        name, {**correlations, **metrics, **correlations}, decisions=decisions, predicted=predicted
-    )
+    metrics = {**correlations, **metrics, **correlations}
+    return Condition(name, metrics, decisions=decisions, predicted=predicted)
 
 
 def _test_share(splits: Sequence[Split]) -> float:
@@ -260,7 +215,7 @@ def _test_share(splits: Sequence[Split]) -> float:
 
 def _comparisons(
     conditions: Sequence[Condition], baselines: Sequence[Condition], splits: Sequence[Split], metric: str
-) -> list[Any]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """Every later condition against every earlier one, and the last against the words-only model."""
     if len(splits) < 2:
         return []
@@ -273,13 +228,8 @@ def _comparisons(
 
 
 def learning_curve(
-    found: Evaluation,
-    counts: PairCounts,
-    targets: Targets,
-    splits: Sequence[Split],
-    seed: int = 0,
-    **how: Any,
-) -> dict[str, Any]:
+    found: Evaluation, counts: PairCounts, targets: Targets, splits: Sequence[Split], seed: int = 0, **how: Any
+) -> dict[str, Any]:  # fmt: skip
     """The main score of the last condition with an eighth, a quarter, half and all of the training rows.
 
     ``found`` is what `cross_validate` found on ``splits``, and ``how`` its options. Nothing where folds or rows are too

@@ -88,7 +88,7 @@ def _mean_area(truth: Bools, decisions: Floats) -> float:
 
 
 def break_down(
-    parts: Mapping[str, Bools], column: str, targets: Targets, fold_of: Ints, results: Mapping[str, Condition]
+    parts: Mapping[str, Bools], targets: Targets, fold_of: Ints, results: Mapping[str, Condition]
 ) -> dict[str, Any]:
     """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part."""
 
@@ -103,5 +103,4 @@ def break_down(
         {"name": name, "n": int(own.sum()), "scores": {key: score(one, own) for key, one in results.items()}}
         for name, own in parts.items()
     ]
-    metric = "spearman_pooled" if targets.kind == "rating" else "accuracy"
-    return {"metric": metric, "rows": rows, "column": column}
+    return {"metric": "spearman_pooled" if targets.kind == "rating" else "accuracy", "rows": rows}

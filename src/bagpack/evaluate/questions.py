@@ -7,8 +7,8 @@ counts it as a random guess, 1/choices. Coverage and the accuracy on complete qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,9 @@ from bagpack.parallel import progress
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Csr, Floats, Ints
+    from bagpack.learn.features import Csr, Floats, Ints
+
+    Answers = list[tuple[Ints, Floats]]  # of each question: the best choices, and the value of every choice
 
 DIFFERENCE = "v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
@@ -33,28 +35,21 @@ WORDS = ("v1", "v2", DIFFERENCE)
 BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
 
 
-@dataclass(frozen=True)
-class QuestionRows:
-    """Rows of a question's pairs in the counts: the stem's (analogies), and the choices'.
-
-    A question whose answer is None is answered, but not scored.
-    """
+class QuestionRows(NamedTuple):
+    """Rows of a question's pairs in the counts: the choices', and the stem's (analogies)."""
 
     choices: tuple[int, ...]
-    answer: int | None
+    answer: int
     stem: int | None = None
 
 
-def question_rows(
-    shapes: Sequence[tuple[int, int | None]], kind: Literal["analogies", "synonyms"]
-) -> list[QuestionRows]:
+def question_rows(shapes: Sequence[tuple[int, int]], kind: str) -> list[QuestionRows]:
     """Rows of questions that follow each other, from (number of choices, answer) of each.
 
     >>> question_rows([(2, 0), (3, 1)], "analogies")[1]
     QuestionRows(choices=(4, 5, 6), answer=1, stem=3)
     """
-    out = []
-    at = 0
+    out, at = [], 0
     for choices, answer in shapes:
         stem = at if kind == "analogies" else None
         at += stem is not None
@@ -80,30 +75,23 @@ def solve_analogies(
         raise InputError("there is no analogy question, or one has no stem; give each a pair")
     check_found(counts)
     settings: dict[str, Any] = {"preset": preset.name, "transductive": True}
-    best, values = {}, {}
+    answered: dict[str, Answers] = {}
     if preset.analogies_by_cosine:
         note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
         for name, total in analogy_scores(counts, conditions).items():
-            values[name] = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
-            best[name] = [best_choices(value) for value in values[name]]
+            values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
+            answered[name] = [(best_choices(value), value) for value in values]
     else:
         note = "Weighting and scaling were fitted on all rows (transductive)."
         negatives = _draw_negatives(stems, rounds, seed)
         settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
         grams = condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE))
         for name, gram in grams.items():
-            elected = [
+            answered[name] = [
                 elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
                 for stem, drawn, question in zip(stems, negatives, questions, strict=True)
             ]
-            best[name], values[name] = [chosen for chosen, _ in elected], [total for _, total in elected]
-    results = [
-        score_questions(
-            name, questions, best[name], values[name], complete_questions(counts, questions, name)
-        )
-        for name in conditions
-    ]
-    return _evaluation("analogies", questions, results, [], settings, note)
+    return _scored("analogies", counts, questions, answered, settings, note)
 
 
 def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[int]]:
@@ -186,63 +174,25 @@ def solve_synonyms(
     and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
     check_folds(folds)
-    answered = np.array([question.answer is not None for question in questions])
-    if (known := int(answered.sum())) < folds:
-        raise InputError(
-            f"there are {known} synonym questions with an answer, fewer than the {folds} folds; "
-            + (f"use --folds {known}" if known > 1 else 'at least two need an "answer", to learn from')
-        )
+    if len(questions) < folds:
+        few = f"there are {len(questions)} synonym questions, fewer than the {folds} folds"
+        raise InputError(f"{few}; add some, or take fewer --folds (at least 2)")
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
     starts = np.cumsum([0] + [len(question.choices) for question in questions])
-    owner = np.repeat(np.arange(len(questions)), np.diff(starts))
     y = np.zeros(len(rows), dtype=bool)
-    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
-    dealt = np.arange(known) % folds
-    generator_of(seed).shuffle(dealt)
-    fold_of = np.full(len(questions), folds)
-    fold_of[answered] = dealt
-    splits = folds_of(fold_of[owner], folds + (known < len(questions)))
-    # Unanswered questions are never used for training.
-    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
+    y[[start + question.answer for start, question in zip(starts, questions, strict=False)]] = True
+    fold_of = np.arange(len(questions)) % folds
+    generator_of(seed).shuffle(fold_of)
+    splits = folds_of(np.repeat(fold_of, np.diff(starts)), folds)
     how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive}
     found = cross_validate(counts[rows], y, splits, conditions, preset, **how)
-    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
-
-    def answer(name: str, complete: Bools) -> Condition:
+    answered: dict[str, Answers] = {}
+    for name in (*conditions, "words-only"):
         values = np.split(found[name].decisions[:, 0], starts[1:-1])
-        best = [best_choices(value) for value in values]
-        return score_questions(name, questions, best, values, complete, members)
-
-    results = [answer(name, complete_questions(counts, questions, name)) for name in conditions]
-    baselines = [answer("words-only", np.ones(len(questions), dtype=bool))]
+        answered[name] = [(best_choices(value), value) for value in values]
+    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
     settings = {**found.settings, "folds": folds, "seed": seed}
-    return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
-
-
-def _evaluation(
-    kind: str, questions: Sequence[QuestionRows], conditions: list[Condition], baselines: list[Condition],
-    settings: dict[str, Any], note: str,
-) -> Evaluation:  # fmt: skip
-    """The result, with the score of guessing at random as a baseline."""
-    guess = float(np.mean([1 / len(question.choices) for question in questions]))
-    answers = [
-        {
-            "answer": question.answer,
-            "picked": {result.name: int(result.picked[i]) for result in conditions},
-            "complete": {result.name: bool(result.complete[i]) for result in conditions},
-        }
-        for i, question in enumerate(questions)
-    ]
-    notes = [note]
-    if unknown := sum(question.answer is None for question in questions):
-        scored = f"the scores are those of the other {len(questions) - unknown}"
-        scored = scored if unknown < len(questions) else "there is no score"
-        notes.append(f"{unknown} of {len(questions)} questions have no answer to compare with; {scored}.")
-    return Evaluation(
-        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=notes,
-        baselines=[Condition("random", {"score": Score(guess)}), *baselines],
-        transductive=bool(settings["transductive"]),
-    )  # fmt: skip
+    return _scored("synonyms", counts, questions, answered, settings, found.notes[0], members)
 
 
 def best_choices(values: Floats) -> Ints:
@@ -251,36 +201,52 @@ def best_choices(values: Floats) -> Ints:
     return np.flatnonzero(values >= values.max() - slack)
 
 
-def score_questions(
-    name: str, questions: Sequence[QuestionRows], best: Sequence[Ints], values: Sequence[Floats], complete: Bools,
-    folds: Sequence[Ints] | None = None,
-) -> Condition:  # fmt: skip
-    """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
+def _scored(
+    kind: str, counts: PairCounts, questions: Sequence[QuestionRows], answered: dict[str, Answers],
+    settings: dict[str, Any], note: str, folds: Sequence[Ints] | None = None,
+) -> Evaluation:  # fmt: skip
+    """Worst-case score, coverage, accuracies of each condition, next to those of guessing at random.
 
-    Folds hold questions whose answer is known.
+    They are means over folds where there are any, else over questions.
     """
-    guess = np.array([1 / len(question.choices) for question in questions])
-    points = [float(q.answer in own) / len(own) for q, own in zip(questions, best, strict=True)]
-    known = np.array([question.answer is not None for question in questions])
-    credit = np.where(known, points, np.nan)
 
     def mean(values: Floats, folds: Sequence[Ints] | None = folds) -> Score:
         if folds is None:
             return replace(interval(values.tolist(), "accuracy"), folds=())
         return interval([float(values[fold].mean()) for fold in folds], "accuracy")
 
-    metrics = {
-        "score": mean(np.where(complete | ~known, credit, guess)),
-        "coverage": Score(float(complete.mean())),
-        "complete_accuracy": mean(credit[complete & known], None),
-        "accuracy": mean(credit),
-    }
-    picked = np.array([chosen[0] for chosen in best])
-    return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=list(values))
-
-
-def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], condition: str) -> Bools:
-    """Per question, whether all its pairs have a vector."""
-    zero = counts.zero_rows(blocks_of(condition))
-    rows = ([*own.choices, *([] if own.stem is None else [own.stem])] for own in questions)
-    return np.array([not zero[own].any() for own in rows])
+    guess = np.array([1 / len(question.choices) for question in questions])
+    rows = [[*own.choices, *([] if own.stem is None else [own.stem])] for own in questions]
+    results = []
+    for name, picks in answered.items():
+        credit = np.array(
+            [(q.answer in own) / len(own) for q, (own, _) in zip(questions, picks, strict=True)]
+        )
+        complete = np.ones(len(questions), dtype=bool)
+        if name != "words-only":
+            zero = counts.zero_rows(blocks_of(name))
+            complete = np.array([not zero[own].any() for own in rows])
+        metrics = {
+            "score": mean(np.where(complete, credit, guess)),
+            "coverage": Score(float(complete.mean())),
+            "complete_accuracy": mean(credit[complete], None),
+            "accuracy": mean(credit),
+        }
+        picked, values = np.array([own[0] for own, _ in picks]), [value for _, value in picks]
+        results.append(
+            Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=values)
+        )
+    conditions = [result for result in results if result.name != "words-only"]
+    answers = [
+        {
+            "answer": question.answer,
+            "picked": {result.name: int(result.picked[i]) for result in conditions},
+            "complete": {result.name: bool(result.complete[i]) for result in conditions},
+        }
+        for i, question in enumerate(questions)
+    ]
+    random = Condition("random", {"score": Score(float(guess.mean()))})
+    return Evaluation(
+        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=[note],
+        baselines=[random, *results[len(conditions) :]], transductive=settings["transductive"],
+    )  # fmt: skip

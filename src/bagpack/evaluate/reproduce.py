@@ -13,7 +13,7 @@ from bagpack.evaluate.crossval import CONDITIONS, cross_validate
 from bagpack.evaluate.result import Condition, Evaluation, Score, interval
 from bagpack.evaluate.run import EvaluateOptions, evaluate_file, load_rows, with_facts
 from bagpack.evaluate.splits import Split, check_folds, generator_of, random_splits, same_pairs
-from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.features import Preset
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
 from bagpack.numbers import many
@@ -29,17 +29,11 @@ RELATIONS_WANTED = 5
 # Herdağdelen & Baroni (2009), fractions; conditions in the order v12, v1v2, v1v2v12.
 ORDER = ("v12", "v1v2", "v1v2v12")
 PAPER: dict[str, dict[str, dict[str, tuple[float, float, float]]]] = {
-    "analogy": {
-        "paper, Yahoo": {"score": (0.425, 0.339, 0.441)},
-        "paper, ukWaC": {"score": (0.380, 0.382, 0.396)},
-    },
-    "synonyms": {
-        "paper, Yahoo": {"score": (0.800, 0.412, 0.750)},
-        "paper, ukWaC": {"score": (0.338, 0.275, 0.425)},
-    },
+    "analogy": {"Yahoo": {"score": (0.425, 0.339, 0.441)}, "ukWaC": {"score": (0.380, 0.382, 0.396)}},
+    "synonyms": {"Yahoo": {"score": (0.800, 0.412, 0.750)}, "ukWaC": {"score": (0.338, 0.275, 0.425)}},
     "plausibility": {
-        "paper, Yahoo": {"spearman_pooled": (0.60, 0.36, 0.55), "spearman": (0.45, 0.26, 0.42)},
-        "paper, ukWaC": {"spearman_pooled": (0.58, 0.33, 0.60), "spearman": (0.48, 0.22, 0.52)},
+        "Yahoo": {"spearman_pooled": (0.60, 0.36, 0.55), "spearman": (0.45, 0.26, 0.42)},
+        "ukWaC": {"spearman_pooled": (0.58, 0.33, 0.60), "spearman": (0.48, 0.22, 0.52)},
     },
 }
 RELATIONS_NOTE = "The paper's AUC, over its five relations: 97.6-99.0 % (Yahoo), 95.0-99.1 % (ukWaC)."
@@ -61,25 +55,20 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
         raise InputError(f"{path} holds {found.kind}, not {KINDS[task]}; name the other task or file")
     published = []
     for name, metrics in PAPER[task].items():
-        scores = {
-            own: {metric: values[at] for metric, values in metrics.items()} for at, own in enumerate(ORDER)
-        }
-        published.append({"name": name, "scores": scores})
+        scores = {own: {metric: metrics[metric][at] for metric in metrics} for at, own in enumerate(ORDER)}
+        published.append({"name": f"paper, {name}", "scores": scores})
     return replace(found, references=published)
 
 
 def _relations(source: str, path: str, options: EvaluateOptions) -> Evaluation:
-    counting = options.counting
-    counting = replace(counting, b=RELATIONS_B if counting.b is None else counting.b)
-    rows = load_rows(source, path, replace(options, counting=counting))
+    b = RELATIONS_B if options.counting.b is None else options.counting.b
+    rows = load_rows(source, path, replace(options, counting=replace(options.counting, b=b)))
     if rows.data.kind != "relations":
         raise InputError(f"{path} holds {rows.data.kind}, not relations; name the other task or file")
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
-    found = relation_rounds(
-        rows.matrix, rows.data.labels, chosen, preset=options.preset, seed=options.seed, C=options.svm.C,
-        transductive=True,
-    )  # fmt: skip
+    how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}
+    found = relation_rounds(rows.matrix, rows.data.labels, chosen, transductive=True, **how)
     taken = f"Of {len(counts)} relations, the most frequent were taken: {', '.join(chosen)}."
     found = replace(found, notes=[*found.notes, taken, RELATIONS_NOTE])
     return with_facts(found, rows.matrix, path, labels=counts)
@@ -127,16 +116,11 @@ def relation_rounds(
             scores[name].append(interval(areas, "auc", test_share=1 / (folds - 1)))
         means = {name: scores[name][-1].mean for name in conditions}
         parts.append({"name": str(relation), "n": int(positive.sum()), "scores": means})
-    settings = {
-        "preset": get_preset(preset).name, "rounds": rounds, "folds": folds, "seed": seed, "C": C,
-        "transductive": transductive,
-    }  # fmt: skip
-    areas_of = {
-        name: {"auc": Score(float(np.mean([one.mean for one in own])))} for name, own in scores.items()
-    }
+    settings = {**found.settings, "rounds": rounds, "folds": folds, "seed": seed}
+    means = {name: float(np.mean([one.mean for one in own])) for name, own in scores.items()}
     mean_note = "The AUC is the mean over the relations, each from balanced samples of its own."
     return Evaluation(
         kind="relations", main_metric="auc", settings=settings, transductive=transductive,
-        groups={"metric": "auc", "rows": parts, "column": "relation"}, notes=[found.notes[0], mean_note],
-        conditions=[Condition(name, areas_of[name], values=scores[name]) for name in conditions],
+        groups={"metric": "auc", "rows": parts}, notes=[found.notes[0], mean_note],
+        conditions=[Condition(name, {"auc": Score(means[name])}, values=scores[name]) for name in conditions],
     )  # fmt: skip

@@ -53,37 +53,24 @@ def correlation_interval(rho: float, n: int) -> Score:
     return Score(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
-
-    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
-    s²·(1/k + n_test/n_train).
-    """
-
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float = math.nan
-    high: float = math.nan
-    p: float = math.nan
-
-
 def compare(
     a: Sequence[float], b: Sequence[float], *, test_share: float, names: tuple[str, str] = ("a", "b"),
     metric: str = "",
-) -> Comparison:  # fmt: skip
-    """Compare two conditions fold by fold; ``test_share`` is n_test / n_train of a fold."""
+) -> dict[str, Any]:  # fmt: skip
+    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
+
+    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
+    s²·(1/k + n_test/n_train), where the last is ``test_share``.
+    """
     differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     differences = differences[np.isfinite(differences)]
-    k = len(differences)
+    k, p = len(differences), math.nan
     score = interval(differences.tolist(), test_share=test_share)
-    if k < 2:
-        return Comparison(*names, metric, score.mean)
-    error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
-    p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
-    return Comparison(*names, metric, score.mean, score.low, score.high, p)
+    if k > 1:
+        error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
+        p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
+    ends = {"difference": score.mean, "low": score.low, "high": score.high, "p": p}
+    return {"a": names[0], "b": names[1], "metric": metric, **ends}
 
 
 @dataclass(frozen=True)
@@ -111,10 +98,8 @@ class Condition:
 class Prediction:
     """A row of the data set with its out-of-fold prediction by the last condition.
 
-    ``label`` and ``predicted`` are labels or ratings; ``predicted`` is None for rows that no fold tested.
-    ``probability`` is the calibrated probability of the predicted label, ``label_probability`` that of the given one;
-    both are None for ratings. ``abstained``: the probability is below the threshold, or a word is unknown. ``together``
-    is how often the pair was seen; None if a word is unknown. ``sentences`` are lines of the concordance, each with its
+    ``predicted`` is None for rows that no fold tested, ``together`` None if a word is unknown. ``abstained``: the
+    probability is below the threshold, or a word is unknown. ``sentences`` are lines of the concordance, each with its
     ``document`` and its seven ``pieces`` (before, left, w, between, w, right, after).
     """
 
@@ -130,27 +115,20 @@ class Prediction:
     together: int | None = None
     sentences: list[dict[str, Any]] = field(default_factory=list)
 
-    @property
-    def is_mistake(self) -> bool:
-        """Whether a tested row has another label than predicted; for ratings every tested row has an error."""
-        return self.predicted is not None and self.predicted != self.label
-
 
 @dataclass(frozen=True)
 class Evaluation:
     """The result of an evaluation: ``kind`` is relations, ratings, analogies or synonyms.
 
-    `cross_validate` and the question solvers fill the first part; a run over files adds the rest. The parts that are
-    dictionaries are those of the JSON, which docs/evaluation.md describes. ``fold_of`` has the number of the fold that
-    tested each row, −1 for rows that were not tested. ``suspicious`` are the numbers of the ``predictions`` whose label
-    the model contradicts with confidence, the surest first. Fractions are fractions.
+    `cross_validate` and the question solvers fill the first part; a run over files adds the rest. The parts are those
+    of the JSON, which docs/evaluation.md describes. ``fold_of`` has the number of the fold that tested each row, or −1.
     """
 
     kind: str
     main_metric: str
     conditions: list[Condition]
     baselines: list[Condition] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
     fold_of: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     rows: int = 0
     tested_rows: int = 0
@@ -171,18 +149,15 @@ class Evaluation:
     reliability: dict[str, Any] = field(default_factory=dict)
     abstention: dict[str, Any] = field(default_factory=dict)
     learning_curve: dict[str, Any] = field(default_factory=dict)
-    features: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     answers: list[dict[str, Any]] = field(default_factory=list)
     references: list[dict[str, Any]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
     def tested(self) -> Any:
-        """Which rows some fold tested."""
         return np.asarray(self.fold_of >= 0)
 
     def __getitem__(self, name: str) -> Condition:
-        """The condition or baseline called ``name``."""
         return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
 
     @property
@@ -195,19 +170,16 @@ class Evaluation:
         """As JSON, without the arrays of the rows; what there is not is omitted."""
         found = {"format": FORMAT, **plain(self)}
         found["tested"] = found.pop("tested_rows")
-        kept = ("transductive", "rows", "tested", "dropped", "baselines", "notes", "settings")
-        return {
-            name: value for name, value in found.items() if value not in (None, [], {}, "") or name in kept
-        }
+        kept = ("baselines", "notes", "settings")
+        return {name: value for name, value in found.items() if value not in ([], {}, "") or name in kept}
 
 
 def plain(value: Any) -> Any:
     """Dataclasses, numpy's numbers and NaN as JSON has them: dictionaries, numbers, null."""
     if is_dataclass(value) and not isinstance(value, type):
         shown = [one.name for one in fields(value) if one.metadata.get("json", True)]
-        empty: dict[str, Any] = {"zero_rows": None, "sentences": []}  # omitted where there is nothing
         items = ((name, getattr(value, name)) for name in shown)
-        return {name: plain(item) for name, item in items if name not in empty or item != empty[name]}
+        return {name: plain(item) for name, item in items if name != "sentences" or item}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

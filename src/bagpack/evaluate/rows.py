@@ -16,6 +16,7 @@ from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.learn import calibration
 from bagpack.learn.targets import chosen_labels, decode
 from bagpack.sheets import Cell
+from bagpack.wording import first_words, last_words
 
 if TYPE_CHECKING:
     from bagpack.contexts.targets import ContextSource
@@ -54,7 +55,7 @@ def add_predictions(
     found = replace(found, predictions=rows)
     if targets.kind == "rating":
         return found
-    parts = calibration_parts(found.fold_of)
+    parts = np.where(tested, found.fold_of % PARTS, -1)
     if training is not None:
         parts = np.full(len(rows), -1)
         parts[training[0]] = training[1].fold
@@ -68,7 +69,8 @@ def add_predictions(
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    withheld = ~known | ~(probability >= precision)
+    all_answers = calibration.Answers(probability, right)
+    withheld = ~known | ~calibration.accepted_answers(all_answers, parts, precision, known)
     for i in np.flatnonzero(usable).tolist():
         rows[i].probability = round(float(probability[i]), 6)
         rows[i].label_probability = round(float(of_label[i]), 6)
@@ -105,12 +107,12 @@ def mistakes(rows: Sequence[Prediction]) -> list[int]:
     """Numbers of the wrong predictions: the most probable first, ratings with the largest error first."""
 
     def size(i: int) -> float:
-        row = rows[i]
-        if isinstance(row.label, str):
-            return -(row.probability or 0.0)
-        return -abs(float(row.predicted or 0.0) - row.label)
+        label, predicted = rows[i].label, rows[i].predicted
+        return (
+            -(rows[i].probability or 0.0) if isinstance(label, str) else -abs(float(predicted or 0.0) - label)
+        )
 
-    return sorted((i for i, row in enumerate(rows) if row.is_mistake), key=lambda i: (size(i), i))
+    return sorted((i for i, row in enumerate(rows) if row.predicted not in (None, row.label)), key=size)
 
 
 def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) -> None:
@@ -125,21 +127,13 @@ def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) ->
 def sentence(document: str, pieces: Sequence[str]) -> dict[str, Any]:
     """A line of the concordance, with what is beyond its windows cut to a bounded length."""
     before, *middle, after = pieces
-    if len(before) > PIECE:
-        before = "…" + before[-PIECE:]
-    if len(after) > PIECE:
-        after = after[:PIECE] + "…"
-    return {"document": document, "pieces": [before, *(piece[: 2 * PIECE] for piece in middle), after]}
+    cut = [last_words(before, PIECE), *(piece[: 2 * PIECE] for piece in middle), first_words(after, PIECE)]
+    return {"document": document, "pieces": cut}
 
 
 def predictions_table(found: Evaluation) -> list[list[Cell]]:
-    """Header and rows of the table that ``--predictions`` writes; numbers are numbers."""
+    """Header and rows of the table that ``--predictions`` writes."""
     return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in found.predictions)]
-
-
-def calibration_parts(fold_of: Ints) -> Ints:
-    """The part of each row that is calibrated on the other parts: its fold, or several joined; −1 for rows without."""
-    return np.where(fold_of >= 0, fold_of % PARTS, -1)
 
 
 def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
@@ -163,12 +157,9 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
 def reliability(probability: Floats, right: Bools) -> dict[str, Any]:
     """Mean probability and accuracy in ten bins of equal width, and the expected calibration error."""
     place = np.searchsorted(np.linspace(0.0, 1.0, BINS + 1)[1:-1], probability)
-    bins = [
-        {
-            "n": int(rows.sum()), "probability": float(probability[rows].mean()),
-            "accuracy": float(right[rows].mean()),
-        }
-        for rows in (place == number for number in np.unique(place))
-    ]  # fmt: skip
-    error = sum(one["n"] * abs(one["accuracy"] - one["probability"]) for one in bins) / len(probability)
-    return {"bins": bins, "error": round(error, 6)}
+    bins, error = [], 0.0
+    for rows in (place == number for number in np.unique(place)):
+        mean, share = float(probability[rows].mean()), float(right[rows].mean())
+        bins.append({"n": int(rows.sum()), "probability": mean, "accuracy": share})
+        error += rows.mean() * abs(share - mean)
+    return {"bins": bins, "error": round(float(error), 6)}

@@ -19,7 +19,7 @@ from bagpack.evaluate.crossval import CONDITIONS, cross_validate, learning_curve
 from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences
 from bagpack.evaluate.splits import Split, fixed_split, make_splits, same_pairs, separate
-from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
+from bagpack.learn import Targets, encode_targets
 from bagpack.learn.features import get_preset
 from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
@@ -34,9 +34,7 @@ from bagpack.vectors.storage import is_matrix
 
 DEFAULT_B = 1500
 LISTED = 50  # names that a result lists; the numbers are always whole
-STRONGEST = 12
-# More rows have no learning curve and no features: they take as long as the folds.
-MOST_ROWS_FOR_FEATURES = 20_000
+MOST_ROWS_FOR_CURVE = 20_000  # a learning curve takes as long as the folds
 
 
 @dataclass(frozen=True)
@@ -61,23 +59,18 @@ class EvaluateOptions:
     transductive: bool = False
     C: float | None = None  # the preset's own
     columns: Mapping[str, str] | None = None
-    features: bool = True  # and the learning curve, and sentences of mistakes
+    details: bool = True  # the learning curve, and sentences of mistakes
     precision: float | None = None  # of the answers that are not withheld
     counting: CountOptions = field(default_factory=CountOptions)
 
     def __post_init__(self) -> None:
         if self.precision is not None and not 0 < self.precision <= 1:
-            raise UsageError(
-                f"--precision {self.precision:g} is not a share; give a number above 0 and up to 1"
-            )
+            raise UsageError(f"--precision {self.precision:g} is not above 0 and up to 1; give such a share")
         if self.test is not None and (self.split != "random" or self.folds is not None):
-            raise UsageError(
-                "--test takes the place of folds, so --split and --folds cannot be used; remove them"
-            )
+            raise UsageError("--test takes the place of folds; remove --split and --folds")
 
     @property
     def svm(self) -> SvmSettings:
-        """The SVM's settings; C as given, or the preset's."""
         return SvmSettings(self.C if self.C is not None else get_preset(self.preset).C)
 
 
@@ -91,23 +84,19 @@ class Rows:
 
     @property
     def targets(self) -> Targets:
-        """The answers as the learners take them."""
-        if self.data.kind == "ratings":
-            return encode_targets(self.data.scores, kind="rating")
-        return encode_targets(self.data.labels)
+        rated = self.data.kind == "ratings"
+        return encode_targets(self.data.scores, kind="rating") if rated else encode_targets(self.data.labels)
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
         """First and second words, the same if the corpus takes them for the same (vein, veins)."""
-        matrix = self.matrix
-        names = zip(matrix.targets, matrix.name_list, strict=True)
+        names = zip(self.matrix.targets, self.matrix.name_list, strict=True)
         shown = [str(target or name.casefold()) for target, name in names]
-        return [shown[name] for name in matrix.rows[:, 0]], [shown[name] for name in matrix.rows[:, 1]]
+        first, second = self.matrix.rows[:, :2].T
+        return [shown[name] for name in first], [shown[name] for name in second]
 
 
-def evaluate_file(
-    source: str, path: str | Path | TextFile, options: EvaluateOptions | None = None
-) -> Evaluation:
+def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | None = None) -> Evaluation:
     """Evaluate the labels, ratings or questions of a file on a source of counts: a store, snippets or a matrix."""
     options = options or EvaluateOptions()
     file = read_text_file(path)
@@ -118,17 +107,15 @@ def evaluate_file(
     return answer_questions(source, file, options)
 
 
-def load_rows(source: str, path: str | Path | TextFile, options: EvaluateOptions) -> Rows:
+def load_rows(source: str, path: str | TextFile, options: EvaluateOptions) -> Rows:
     """Read the data and count its pairs."""
-    data = read_dataset(path, columns=options.columns)
-    n_train: int | None = None
+    data, n_train = read_dataset(path, columns=options.columns), None
     if options.test is not None:
-        other = read_dataset(options.test, columns=options.columns)
+        other, n_train = read_dataset(options.test, columns=options.columns), len(data)
         if other.kind != data.kind:
             raise InputError(
-                f"{data.path} holds {data.kind} and {options.test} {other.kind}; both must hold the same"
+                f"{data.path} holds {data.kind}, {other.path} {other.kind}; both must hold the same"
             )
-        n_train = len(data)
         data = data.joined(other)
     learned = data.scores[:n_train]
     if learned.size and learned.min() == learned.max():
@@ -144,7 +131,7 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     splits = splits_of(rows, options)
     how: dict[str, Any] = {"preset": options.preset, "svm": options.svm, "transductive": options.transductive}
     if data.group_column:
-        how |= {"groups": data.column(data.group_column), "group_column": data.group_column}
+        how["groups"] = data.column(data.group_column)
     found = cross_validate(matrix, targets, splits, options.conditions, **how)
     training = None
     if rows.n_train is not None and targets.kind != "rating":
@@ -159,27 +146,21 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     ]
     names = [split.name for split in splits]
     found = add_predictions(found, targets, blank, names, options.precision or PRECISION, training)
-    notes, features, curve = [*found.notes], {}, {}
+    notes, curve = [*found.notes], {}
     if rows.n_train is not None and found.dropped:
-        notes.append(
-            f"Training rows that repeat a pair of the test file (in either order, or with the same lemmas) were "
-            f"excluded: {found.dropped:,} of {rows.n_train:,}."
-        )
+        same = "Training rows that repeat a pair of the test file (in either order, or with the same lemmas)"
+        notes.append(f"{same} were excluded: {found.dropped:,} of {rows.n_train:,}.")
     notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
-    if options.features and len(data) > MOST_ROWS_FOR_FEATURES:
-        notes.append(
-            f"There are no learning curve and no features for more than {MOST_ROWS_FOR_FEATURES:,} rows."
-        )
-    elif options.features:
+    if options.details and len(data) > MOST_ROWS_FOR_CURVE:
+        notes.append(f"There is no learning curve for more than {MOST_ROWS_FOR_CURVE:,} rows.")
+    elif options.details:
         curve = learning_curve(found, matrix, targets, splits, options.seed, **how)
-        progress()("model", 0, 0)
-        features = features_of(fit_counts(matrix, targets, last, options.preset, options.svm))
     split = "test file" if rows.n_train is not None else options.split
     settings = {**found.settings, "split": split, "seed": options.seed}
-    found = replace(found, notes=notes, features=features, learning_curve=curve, settings=settings)
+    found = replace(found, notes=notes, learning_curve=curve, settings=settings)
     labels = {"labels": data.label_counts} if data.kind == "relations" else {}
     found = with_facts(found, matrix, data.path, **labels)
-    if options.features and (counted := counted_source(matrix)) is not None:
+    if options.details and (counted := counted_source(matrix)) is not None:
         add_sentences(found, counted, matrix.settings.windows)
     return found
 
@@ -190,10 +171,7 @@ def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
         fixed = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
         splits = separate(fixed, same_pairs(*rows.words))
         if not len(splits[0].train):
-            raise InputError(
-                "every training row repeats a pair of the test file, so nothing is left to train on; test on "
-                "other pairs, or omit --test to cross-validate"
-            )
+            raise InputError("every training row repeats a pair of the test file; test on other pairs")
         return splits
     column = options.split.removeprefix("group:")
     groups = rows.data.column(column) if column != options.split else None
@@ -201,21 +179,15 @@ def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     return make_splits(options.split, rows.targets, words=rows.words, **how)
 
 
-def features_of(model: LinearModel) -> dict[str, list[dict[str, Any]]]:
-    """The features with the largest weights for each label of a model."""
-    return {
-        "rating" if label is None else str(label): [
-            {"name": name, "weight": weight} for name, weight in model.strongest(label, STRONGEST)
-        ]
-        for label in model.classes or (None,)
-    }
-
-
-def answer_questions(source: str, path: str | Path | TextFile, options: EvaluateOptions) -> Evaluation:
+def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions) -> Evaluation:
     """Answer the multiple-choice questions of a file as the paper did."""
     read = read_questions(path)
+    if unknown := [question.line for question in read.questions if question.answer is None]:
+        raise InputError(
+            f'{read.path}:{unknown[0]}: the question has no "answer"; evaluate needs one for each'
+        )
     matrix = matrix_of(source, read.pairs, options.counting)
-    rows = choice.question_rows([(len(q.choices), q.answer) for q in read.questions], read.kind)
+    rows = choice.question_rows([(len(q.choices), q.answer or 0) for q in read.questions], read.kind)
     how: dict[str, Any] = {"seed": options.seed, "C": options.svm.C}
     if read.kind == "analogies":
         found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
@@ -235,10 +207,8 @@ def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) ->
         return PairCounts.open(path).rows_of(pairs)
     source = open_source(path)
     progress()("basis", 0, 0)
-    if options.basis is None:
-        basis = source.pick_basis(DEFAULT_B if options.b is None else options.b)
-    else:
-        basis = Basis.open_for(options.basis, source)
+    size = DEFAULT_B if options.b is None else options.b
+    basis = source.pick_basis(size) if options.basis is None else Basis.open_for(options.basis, source)
     return count_cached(source, pairs, basis, options.settings)
 
 
@@ -256,24 +226,20 @@ def corpus_facts(matrix: PairCounts) -> dict[str, Any]:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
     source = counted_source(matrix)
     held = getattr(source, "manifest", {})
-    names = [
-        name
-        for name in ("tokens", "sentences", "documents", "types")
-        if hasattr(source, name) or name in held
-    ]
-    sizes = {name: getattr(source, name, held.get(name)) for name in names}
-    return {"path": matrix.source_path, "content_hash": matrix.source_hash, **sizes}
+    sizes = {
+        name: getattr(source, name, held.get(name)) for name in ("tokens", "sentences", "documents", "types")
+    }
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return {"path": matrix.source_path, "content_hash": matrix.source_hash, **known}
 
 
 def data_facts(matrix: PairCounts, path: str) -> dict[str, Any]:
-    """What a report says of the data set, and of what the corpus has of it."""
     unknown, words, pairs = matrix.unknown_words, matrix.capped_words, matrix.capped_pairs
     distinct = len(set(matrix.pairs))
     return {
         "path": path, "rows": len(matrix), "pairs": distinct, "words": len(distinct_words(matrix.pairs)),
-        "duplicates": len(matrix) - distinct, "equal_words": sum(w1 == w2 for w1, w2 in matrix.pairs),
+        "duplicates": len(matrix) - distinct, "unseen_pairs": int((matrix.seen == 0).sum()),
         "unknown_words": len(unknown), "unknown_word_list": unknown[:LISTED],
-        "unseen_pairs": int((matrix.seen == 0).sum()),
         "capped_words": len(words), "capped_word_list": list(words)[:LISTED],
         "capped_pairs": len(pairs), "capped_pair_list": list(pairs)[:LISTED],
     }  # fmt: skip
@@ -281,16 +247,12 @@ def data_facts(matrix: PairCounts, path: str) -> dict[str, Any]:
 
 def with_facts(found: Evaluation, matrix: PairCounts, path: str, **data: Any) -> Evaluation:
     """Add the corpus, the data set (and more about it), the counting settings and the versions."""
-    counted = matrix.settings
-    limit = "none" if counted.limit is None else counted.limit
-    counting = {"b": len(matrix.basis.unigrams), "windows": str(counted.windows), "limit": limit}
-    return replace(
-        found, corpus=corpus_facts(matrix), data={**data_facts(matrix, path), **data}, versions=versions(),
-        settings={**found.settings, **counting},
-    )  # fmt: skip
+    limit = "none" if matrix.settings.limit is None else matrix.settings.limit
+    counting = {"b": len(matrix.basis.unigrams), "windows": str(matrix.settings.windows), "limit": limit}
+    settings, data = {**found.settings, **counting}, {**data_facts(matrix, path), **data}
+    return replace(found, corpus=corpus_facts(matrix), data=data, versions=versions(), settings=settings)
 
 
 def versions() -> dict[str, str]:
-    """Versions that a result depends on."""
     libraries = {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {"bagpack": __version__, "python": platform.python_version(), **libraries}

@@ -26,7 +26,7 @@ LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one i
 
 
 class TooFewPairsError(InputError):
-    """A label, or all of a data set, has fewer pairs than there are folds."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,12 @@ class Split:
 
 
 def generator_of(seed: int) -> np.random.Generator:
-    """A random generator with this seed."""
     if seed < 0:
         raise UsageError(f"the seed {seed} is negative; give an integer from 0")
     return np.random.default_rng(seed)
 
 
 def check_folds(folds: int) -> None:
-    """Raise where there would be nothing to train on."""
     if folds < 2:
         raise UsageError(f"at least 2 folds are needed, not {folds}")
 
@@ -98,14 +96,13 @@ def random_splits(
     # Every label must be on as many distinct pairs as there are folds; ratings are one label.
     rows = np.unique(np.column_stack([targets.codes, pairs]), axis=0)
     labels, sizes = np.unique(rows[:, 0], return_counts=True)
-    if sizes.min() < folds:
-        rated = targets.kind == "rating"
-        what = "the data set" if rated else f"the label {str(targets.classes[labels[sizes.argmin()]])!r}"
-        fixes = ["" if rated else "remove its rows", f"use --folds {sizes.min()}" if sizes.min() > 1 else ""]
-        fix = ", or ".join(filter(None, fixes)) or "add pairs"
-        raise TooFewPairsError(
-            f"{what} has {many(int(sizes.min()), 'pair')}, fewer than the {folds} folds; {fix}"
-        )
+    if (least := int(sizes.min())) < folds:
+        few = f"{many(least, 'pair')}, fewer than the {folds} folds"
+        fix = f", or use --folds {least}" if least > 1 else ""
+        if targets.kind == "rating":
+            raise TooFewPairsError(f"the data set has {few}; add pairs{fix}")
+        label = str(targets.classes[labels[sizes.argmin()]])
+        raise TooFewPairsError(f"the label {label!r} has {few}; remove its rows{fix}")
     distinct, first = np.unique(pairs, return_index=True)
     assigned = np.empty(len(distinct), dtype=np.intp)
     splitter = KFold if targets.kind == "rating" else StratifiedKFold
@@ -128,10 +125,8 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     if folds is None:
         return folds_of(codes, [str(name) for name in names])
     check_folds(folds)
-    if len(names) < folds:
-        raise InputError(
-            f"there are {len(names)} groups, fewer than the {folds} folds; use --folds {len(names)}"
-        )
+    if (few := len(names)) < folds:
+        raise InputError(f"there are {few} groups, fewer than the {folds} folds; use --folds {few}")
     made = GroupKFold(folds).split(codes, groups=codes)
     return [Split(str(number), *rows) for number, rows in enumerate(made, 1)]
 
@@ -140,10 +135,9 @@ def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int =
     """K folds that share no word between train and test, on either side.
 
     The words are dealt into k parts. A fold tests the pairs with both words in its part and trains on those with
-    neither; pairs with one word in the part are dropped from the fold, and counted. Where all pairs are connected
-    through their words, about 1/k of them are tested. Small connected components of words stay together, which drops
-    nothing; components with more than 1/k of the pairs are dealt word by word. Folds without a pair to test are
-    omitted.
+    neither; pairs with one word in the part are dropped from the fold, and counted. Small connected components of words
+    stay together, which drops nothing; those with more than 1/k of the pairs are dealt word by word. Folds without a
+    pair to test are omitted.
     """
     check_folds(folds)
     n = len(w1)
@@ -152,9 +146,8 @@ def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int =
     part = _deal_words(first, second, len(words), folds, seed)
     splits = []
     for fold in range(folds):
-        inside_first, inside_second = part[first] == fold, part[second] == fold
-        test = np.flatnonzero(inside_first & inside_second)
-        train = np.flatnonzero(~inside_first & ~inside_second)
+        inside = (part[first] == fold).astype(int) + (part[second] == fold)
+        test, train = np.flatnonzero(inside == 2), np.flatnonzero(inside == 0)
         if len(test):
             splits.append(Split(str(fold + 1), train, test, n - len(test) - len(train)))
     if len(splits) < 2 or not all(len(split.train) for split in splits):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import run
 from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.result import Evaluation, plain
@@ -58,7 +58,7 @@ def train_file(
     options = options or TrainOptions()
     if options.background is not None and is_matrix(Path(source)):
         raise UsageError(
-            f"--background draws pairs from a corpus, and {source} is a matrix; name the store instead"
+            f"--background draws pairs from a corpus; name the store instead of {source}, a matrix"
         )
     check_not_read(Path(out), source, path, options.counting.basis)
     check_model_place(Path(out), overwrite)
@@ -67,7 +67,7 @@ def train_file(
     result: Evaluation | None = None
     if options.scores:
         try:
-            result = run.evaluate_rows(rows, replace(options, features=False))
+            result = run.evaluate_rows(rows, replace(options, details=False))
         except TooFewPairsError as error:
             raise InputError(f"{error}, or train without scores (--no-scores)") from error
     else:  # what the evaluation looks at
@@ -92,8 +92,6 @@ def train_file(
     model = calibrate(model, matrix, targets, *how[1:], options.precision, held_out=held_out)
     if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found
         model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
-    if result is not None and options.features:
-        result = replace(result, features=run.features_of(model))
     background = {"pairs": drawn, "reversed": turned, "seed": options.seed} if drawn else {}
     manifest, card = _described(model, rows, path, result, background)
     save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
@@ -196,14 +194,7 @@ def predict_pairs(
 ) -> tuple[LinearModel, PairCounts, Any, np.ndarray]:
     """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
     model = load_model(model_path)
-    if store is not None and is_matrix(Path(store)):
-        matrix = PairCounts.open(store).rows_of(pairs)
-        if matrix.basis != model.basis:
-            raise StoreError(
-                f"the matrix {store} was counted over another basis than the model's; name the store"
-            )
-    else:
-        matrix = model.count(pairs, model.open_source(store, any_store))
+    matrix = model.count(pairs, model.open_source(store, any_store))
     decisions = model.decisions(matrix)
     return model, matrix, model.decode(decisions), decisions
 
@@ -217,11 +208,11 @@ def answer_rows(
     below the model's threshold. ``trained`` says whether the pair was among the training pairs.
     """
     seen = [None if lost else int(n) for n, lost in zip(matrix.seen, matrix.unknown, strict=True)]
-    last = list(zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True))
+    last = zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True)
     if model.kind == "rating":
         yield ["w1", "w2", "score", *LAST]
-        ratings = np.asarray(answers, float).tolist()
-        yield from ([*pair, score, *end] for pair, score, end in zip(pairs, ratings, last, strict=True))
+        for pair, score, end in zip(pairs, np.asarray(answers, float).tolist(), last, strict=True):
+            yield [*pair, score, *end]
         return
     # A label that is the name of another column gets `score of` before it.
     labels = [f"score of {own}" if own.lower() in (*FIRST, *LAST) else own for own in map(str, model.classes)]
@@ -229,8 +220,9 @@ def answer_rows(
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
         probability = model.answer_probabilities(decisions).round(6).tolist()
-    given, scores = model.answered(matrix, decisions), model.scores_of(decisions).tolist()
-    for pair, answer, has, share, row, end in zip(
-        pairs, answers, given, probability, scores, last, strict=True
-    ):
-        yield [*pair, str(answer) if has else "", share, *row, *end]
+    given = [
+        str(one) if has else "" for one, has in zip(answers, model.answered(matrix, decisions), strict=True)
+    ]
+    scores = model.scores_of(decisions).tolist()
+    for pair, answer, share, row, end in zip(pairs, given, probability, scores, last, strict=True):
+        yield [*pair, answer, share, *row, *end]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bagpack.explain.lines import TERM, W1, W2, PairEvidence, Span, feature_parts
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 from bagpack.vectors.counts import PairCounts
-from bagpack.wording import say_feature, say_times
+from bagpack.wording import say_evidence, say_feature, say_times
 
 CONTEXT, PUNCTUATION, FREQUENCY, SIMILARITY = "context", "punctuation", "frequency", "similarity"
 _WITHOUT_TERMS = {STATISTICS: FREQUENCY, COSINE: SIMILARITY}
@@ -103,7 +103,7 @@ def make_reason(
     else:
         beside = {taken[f.name].term: abs(f.count) for f in ordered if taken[f.name][:2] == own[:2]}
         phrase = Span(phrase_around(own.term, beside), TERM)
-        note = f"{main.count:,}×"
+        note = say_evidence(main.name, main.count)
         if own.block == "v12":
             words = [Span(w1, W1), Span(w2, W2)] if own.segment[0] == "+" else [Span(w2, W2), Span(w1, W1)]
             words.insert(("pre", "betw", "post").index(own.segment[1:]), phrase)

@@ -119,9 +119,9 @@ def sections_of(found: Evaluation) -> list[Section]:
     made = [
         _scores(found), _comparisons(found), _picks(found),
         _breakdown(found, found.buckets, "By how often the pair was seen together"),
-        _breakdown(found, found.groups, f"By {found.groups.get('column') or 'group'}"),
+        _breakdown(found, found.groups, "By relation"),
         _mistakes(found), _confusion(found), _suspicious(found), _probabilities(found), _curve(found),
-        _features(found), _coverage(found), _made(found),
+        _coverage(found), _made(found),
     ]  # fmt: skip
     return [section for section in made if section is not None]
 
@@ -233,17 +233,16 @@ def _interval_plot(
 def _comparisons(found: Evaluation) -> Section | None:
     if not found.comparisons:
         return None
+    metric = found.comparisons[0]["metric"]
     rows = [
         _cells(
-            f"{row.a} − {row.b}", show_score(row.difference, row.metric, signed=True),
-            numbers.show_difference_interval(row.low, row.high, row.metric), numbers.show_p(row.p),
+            f"{row['a']} − {row['b']}", show_score(row["difference"], metric, signed=True),
+            numbers.show_difference_interval(row["low"], row["high"], metric), numbers.show_p(row.get("p")),
         )
         for row in found.comparisons
     ]  # fmt: skip
-    metric = metric_label(found.comparisons[0].metric)
-    return Section(
-        f"Paired comparison, {metric}", TEST, table=Table(["", "difference", "95 % interval", "p"], rows)
-    )
+    table = Table(["", "difference", "95 % interval", "p"], rows)
+    return Section(f"Paired comparison, {metric_label(metric)}", TEST, table=table)
 
 
 def _breakdown(found: Evaluation, parts: Mapping[str, Any], title: str) -> Section | None:
@@ -418,14 +417,14 @@ def curve_sentence(found: Evaluation) -> str:
     metric, gain, (before, after) = curve["metric"], curve["gain"], curve["points"][-2:]
     unit = " points" if numbers.metric_info(metric).percent else ""
     answer = "More pairs may help, but the gain is within chance"
-    if gain.low > 0 and gain.difference >= WORTH:
+    if gain["low"] > 0 and gain["difference"] >= WORTH:
         answer = "More pairs would help"
-    elif not gain.difference >= WORTH:
+    elif not gain["difference"] >= WORTH:
         answer = "More pairs would probably not help"
-    between = numbers.show_difference_interval(gain.low, gain.high, metric)
+    between = numbers.show_difference_interval(gain["low"], gain["high"], metric)
     return (
         f"{answer}: doubling the training rows from {before['rows']:,} to {after['rows']:,} changed "
-        f"{metric_label(metric, unit=False)} by {show_score(gain.difference, metric, signed=True)}{unit}"
+        f"{metric_label(metric, unit=False)} by {show_score(gain['difference'], metric, signed=True)}{unit}"
         + (f" (95 % interval {between})." if between else ".")
     )
 
@@ -479,20 +478,6 @@ def picks_table(found: Evaluation) -> list[list[str]]:
 # What is behind the numbers ----------------------------------------------------------------------------------------
 
 
-def _features(found: Evaluation) -> Section | None:
-    if not found.features:
-        return None
-    rows = []
-    for label, features in found.features.items():
-        for one in sorted(features, key=lambda feature: -feature["weight"]):
-            said = wording.say_feature(one["name"])
-            weight = f"{one['weight']:+.3g}".replace("-", "−")
-            rows.append(_cells(label, Cell(said.pattern, said.place), weight))
-    note = "Evidence for a label and, marked −, against it; w1 and w2 are the first and the second word of a pair."
-    table = Table(["Label", "Feature", "Weight"], rows, left=2)
-    return Section("Strongest features", note, table=table, rows=0, folded=len(rows) > 40)
-
-
 def _coverage(found: Evaluation) -> Section | None:
     data = found.data
     words, pairs, rows = data.get("words"), data.get("pairs"), data.get("rows")
@@ -504,7 +489,6 @@ def _coverage(found: Evaluation) -> Section | None:
         (f"words cut at {cap}", "capped_words", words, "capped_word_list"),
         (f"pairs cut at {cap}", "capped_pairs", pairs, "capped_pair_list"),
         ("rows that repeat a pair", "duplicates", rows, ""),
-        ("rows with both words equal", "equal_words", rows, ""),
     ]
     say = []
     for name, key, whole, listed in known:
