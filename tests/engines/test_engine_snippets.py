@@ -260,11 +260,10 @@ def test_damage_is_found(snippets, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"options": 3}, {"options": {"lang": 5}}, {"options": {"level": []}}, {"options": None}, {"checksums": 3},
-        {"checksums": {}}, {"file": "targets.tsv", "content": b"word\tkey\ncat\n"},
+        {"options": 3}, {"options": {"lang": 5}}, {"checksums": 3}, {"checksums": {}},
+        {"file": "targets.tsv", "content": b"word\tkey\ncat\n"}, {"file": "targets.tsv", "content": b""},
         {"file": "pairs.tsv", "content": b"\ncat"},
         {"file": "pairs.tsv", "content": b"w1\tw2\tcapped\nzebra\tunicorn\t0\n"},
-        {"file": "targets.tsv", "content": b""},
     ],
 )  # fmt: skip
 def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):

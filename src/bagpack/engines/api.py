@@ -115,8 +115,6 @@ def read_declaration(address: Address) -> Declaration:
 
 
 class SearchApi(HttpEngine):
-    """A declared API."""
-
     credentials = "check the key and its quota"
 
     def __init__(self, address: Address, timeout: float = 30.0) -> None:

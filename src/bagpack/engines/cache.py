@@ -60,7 +60,6 @@ class RequestPolicy:
 
 
 def default_cache() -> Path:
-    """The file in the user's cache directory."""
     if (place := cache_directory()) is None:
         raise UsageError("there is no home directory to keep the answers in; set XDG_CACHE_HOME")
     return place / "requests.sqlite3"

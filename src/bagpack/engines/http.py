@@ -23,8 +23,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class RefusedError(EngineError):
-    """The server answered with an error status."""
-
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
@@ -161,7 +159,6 @@ class HttpEngine(Engine):
         return self.failure(f"answered {what}; check the URL")
 
     def parse(self, text: str | bytes) -> dict[str, Any]:
-        """The JSON object that a server answered."""
         try:
             found = json.loads(text)
         except RecursionError:

@@ -38,8 +38,6 @@ def clauses(query: Query) -> list[str]:
 
 
 class InfiniGram(HttpEngine):
-    """An index behind the API."""
-
     def open(self) -> None:
         """Check the URL; no request is needed."""
         self._index = self.address.options.get("index", "")

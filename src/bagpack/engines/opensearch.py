@@ -40,8 +40,6 @@ def intervals(query: Query) -> dict[str, Any]:
 
 
 class OpenSearch(HttpEngine):
-    """An index on a server."""
-
     credentials = "set BAGPACK_ENGINE_USER and BAGPACK_ENGINE_PASSWORD, or put them into the URL"
 
     def open(self) -> None:

@@ -57,7 +57,6 @@ class QueryPlan:
 
     @property
     def queries(self) -> list[Query]:
-        """All queries, each once."""
         together = (query for queries in self.pairs.values() for query in queries)
         return list(dict.fromkeys([*self.words.values(), *together]))
 

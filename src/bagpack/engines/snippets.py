@@ -141,7 +141,6 @@ class SnippetCorpus:
         return self._stored.damages()
 
     def info(self) -> dict[str, Any]:
-        """What `bagpack info` shows."""
         hidden = ("checksums", "data", "seal")
         facts = {name: value for name, value in self.manifest.items() if name not in hidden}
         return {**facts, "path": str(self.path), "bytes": self._stored.size}

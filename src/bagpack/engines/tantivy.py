@@ -46,8 +46,6 @@ def _failures(what: str, fix: str = "build it again") -> Iterator[None]:
 
 
 class TantivyEngine(Engine):
-    """An index in a directory."""
-
     exact = True
 
     @property

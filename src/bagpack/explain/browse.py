@@ -39,7 +39,6 @@ class Lines:
 
     @property
     def note(self) -> str:
-        """What the page shows, and of what."""
         if not self.lines:
             return f"none of {self.total:,}"
         text = f"{self.start + 1:,}–{self.start + len(self.lines):,} of {self.reachable:,}"

@@ -118,7 +118,6 @@ class ObservedFeatures:
 
     @classmethod
     def of(cls, model: LinearModel, one: PairCounts) -> ObservedFeatures:
-        """Those of a single pair."""
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
         blocks, rows, start = {}, {}, 0

@@ -46,7 +46,6 @@ class Explanation:
         return {decision.label: decision for decision in self.decisions}[label]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
     def _repr_html_(self) -> str:

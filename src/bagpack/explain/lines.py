@@ -52,7 +52,6 @@ class FeatureLines:
     spans: tuple[tuple[Span, ...], ...] = ()
 
     def line_dicts(self) -> list[dict[str, Any]]:
-        """The lines as plain data."""
         both = zip(self.lines, self.spans, strict=True)
         return [{**line_dict(line), "spans": list(spans)} for line, spans in both]
 
@@ -100,7 +99,6 @@ class PairEvidence:
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings
     ) -> tuple[Csr, I64]:
-        """Rows (pre, post) of each target."""
         return self.source.count_words(targets, basis, settings)
 
     def count_pairs(

@@ -62,7 +62,6 @@ class PairSketch:
     elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 

@@ -95,7 +95,6 @@ UNTAGGED_ENGLISH = (
 
 
 def patterns_for(tagged: bool, english: bool) -> tuple[Pattern, ...]:
-    """The patterns of a corpus."""
     return ((UNTAGGED, UNTAGGED_ENGLISH), (TAGGED, TAGGED_ENGLISH))[tagged][english]
 
 

@@ -42,8 +42,6 @@ class Like:
 
 @dataclass(frozen=True)
 class FeaturePart:
-    """What one feature adds to a decision."""
-
     name: str
     count: int
     value: float
@@ -101,8 +99,8 @@ def make_reason(
         shown = f" are ({main.count:,} {'term' if main.count == 1 else 'terms'} in common)"
         spans = (Span("how similar the contexts of "), *both, Span(shown))
     else:
-        beside = {taken[f.name].term: abs(f.count) for f in ordered if taken[f.name][:2] == own[:2]}
-        phrase = Span(phrase_around(own.term, beside), TERM)
+        nearby = {taken[f.name].term: abs(f.count) for f in ordered if taken[f.name][:2] == own[:2]}
+        phrase = Span(phrase_around(own.term, nearby), TERM)
         note = say_evidence(main.name, main.count)
         if own.block == "v12":
             words = [Span(w1, W1), Span(w2, W2)] if own.segment[0] == "+" else [Span(w2, W2), Span(w1, W1)]

@@ -21,8 +21,6 @@ FORMS = 12  # listed
 
 @dataclass(frozen=True)
 class Form:
-    """A written form and how often it occurs."""
-
     form: str
     count: int
 
@@ -58,7 +56,6 @@ class WordSketch:
         return {found.pattern: found.words for found in self.patterns}[pattern]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
