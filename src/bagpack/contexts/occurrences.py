@@ -2,7 +2,7 @@
 
 `find_occurrences` looks many targets up in a shard; `observe` finds the observations of one word or pair, for a
 concordance or an explanation. It is plain numpy: numba takes half a second to load, longer than the whole answer. Many
-pairs at once are searched by `count.PairSearch`.
+pairs at once are searched by `count.search_pairs`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +43,9 @@ class Occurrences:
 
     @property
     def counts(self) -> I64:
-        """Occurrences of each target."""
         return self.highs - self.lows
 
     def positions(self, postings: U32, target: int) -> U32:
-        """Positions of a target."""
         source = self.extra if self.is_extra[target] else postings
         return source[int(self.lows[target]) : int(self.highs[target])]
 
@@ -121,18 +118,10 @@ def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
     return starts.astype(np.uint32)
 
 
-class OccurrencesByShard(Sequence[Occurrences]):
+def occurrences_by_shard(corpus: Corpus, targets: Sequence[Target]) -> Iterator[Occurrences]:
     """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
-
-    def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
-        self.shards = corpus.shards
-        self.keys = TargetKeys(targets)
-
-    def __len__(self) -> int:
-        return len(self.shards)
-
-    def __getitem__(self, number: Any) -> Any:
-        return find_occurrences(self.shards[number], self.keys)
+    keys = TargetKeys(targets)
+    return (find_occurrences(shard, keys) for shard in corpus.shards)
 
 
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
@@ -169,13 +158,11 @@ class ShardObservations:
         return int(self.firsts.size)
 
     def at(self, index: int) -> Observation:
-        """One of them."""
         return Observation(
             self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
         )
 
     def take(self, chosen: slice | I64) -> ShardObservations:
-        """Some of them."""
         return ShardObservations(self.shard, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
 
     def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:

@@ -58,12 +58,10 @@ class CountSettings:
             raise UsageError(f"--limit {self.limit} is out of range; give 1 to {MOST}, or none for no limit")
 
     def to_dict(self) -> dict[str, Any]:
-        """For a manifest."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CountSettings:
-        """Back from a manifest."""
         return cls(Windows(**values["windows"]), values["limit"])
 
 
