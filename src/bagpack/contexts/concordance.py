@@ -226,46 +226,37 @@ class Distribution:
 
 def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | None = None) -> Distribution:
     """Count a word, or a pair, in the documents of each value of an attribute; `year:10` counts by decades."""
-    name, width = _parse_by(corpus, by)
+    name, _, step = by.lower().partition(":")
+    name, known, width = name.strip(), corpus.attribute_names, number_of(step) if step else 0.0
+    if name not in known:
+        has = ", ".join(known) or "none; index text with attributes, or with a table of them (--metadata)"
+        raise UsageError(
+            f"--by {by}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}its documents have {has}"
+        )
+    if width is None or width < 0 or (step and width == 0):
+        raise UsageError(f"--by {by} is not understood; write it like genre, year or, by decades, year:10")
     resolved = resolve_targets(corpus, words)
     unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
     targets = [target for target in resolved if target is not None]
     found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None).shards
     firsts = {own.shard: own.firsts for own in found}
-    counts: dict[str, NDArray[np.int64]] = {}  # occurrences and tokens
+    counts: dict[str, I64] = {}  # occurrences and tokens
     for number, shard in enumerate(corpus.shards):
         values, texts = shard.attributes.column(name)
-        documents = (
-            np.searchsorted(shard.document_starts, firsts.get(number, np.zeros(0, np.int64)), "right") - 1
-        )
-        seen = np.bincount(values[documents], minlength=len(texts))
+        starts, own = shard.document_starts.astype(np.int64), firsts.get(number, np.zeros(0, np.int64))
+        seen = np.bincount(values[np.searchsorted(starts, own, "right") - 1], minlength=len(texts))
         tokens = np.bincount(values, weights=shard.document_lengths, minlength=len(texts)).astype(np.int64)
-        for text, own in zip(texts, np.stack([seen, tokens], axis=1), strict=True):
-            if own[1]:
-                value = _step_of(text, width)
-                counts[value] = counts.get(value, 0) + own
+        for text, both in zip(texts, np.stack([seen, tokens], axis=1), strict=True):
+            size = number_of(text) if width else None
+            value = text if size is None else f"{math.floor(size / width) * width:g}"
+            counts[value] = counts.get(value, 0) + both
     rows = []
     for value in sorted(counts, key=_by_size):
         count, size = counts[value].tolist()
-        shares = (count / size, *wilson_interval(count, size))
-        rows.append(ValueCount(value, count, size, *(round(1e6 * share, 3) for share in shares)))
+        if size:
+            shares = (count / size, *wilson_interval(count, size))
+            rows.append(ValueCount(value, count, size, *(round(1e6 * share, 3) for share in shares)))
     return Distribution(tuple(words), name, tuple(rows), unknown)
-
-
-def _parse_by(corpus: Corpus, text: str) -> tuple[str, float]:
-    """An attribute and the width of the steps of its numbers, from `genre`, `year` or `year:10`; 0 without steps."""
-    name, _, step = text.partition(":")
-    name = name.strip().lower()
-    known = corpus.attribute_names
-    if name not in known:
-        has = ", ".join(known) or "none; index text with attributes, or with a table of them (--metadata)"
-        raise UsageError(
-            f"--by {text}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}its documents have {has}"
-        )
-    width = number_of(step) if step else 0.0
-    if width is None or width < 0 or (step and width == 0):
-        raise UsageError(f"--by {text} is not understood; write it like genre, year or, by decades, year:10")
-    return name, width
 
 
 def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
@@ -279,12 +270,6 @@ def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
     middle = share + z2 / (2 * tokens)
     half = Z * math.sqrt(share * (1 - share) / tokens + z2 / (4 * tokens * tokens))
     return max(0.0, (middle - half) / (1 + z2 / tokens)), min(1.0, (middle + half) / (1 + z2 / tokens))
-
-
-def _step_of(text: str, width: float) -> str:
-    """The value itself, or the beginning of the step that it falls into."""
-    number = number_of(text) if width else None
-    return text if number is None else f"{math.floor(number / width) * width:g}"
 
 
 def _by_size(value: str) -> tuple[bool, bool, float, str]:

@@ -223,11 +223,10 @@ def count_words(
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
     work = most_occurrences(corpus, targets)
+    if not isinstance(corpus, Subcorpus):
+        work = np.minimum(work, settings.limit or ALL)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
-    if isinstance(corpus, Subcorpus):
-        parts = task_runs(work, POSITIONS_PER_TASK, longest)
-    else:
-        parts = task_runs(np.minimum(work, settings.limit or ALL), ALL, longest)
+    parts = task_runs(work, POSITIONS_PER_TASK, longest)
     store = place_of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
     small = (store, targets[:1], basis, replace(settings, limit=1))
@@ -333,12 +332,10 @@ def divide_pairs(
     corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings
 ) -> tuple[I64, list[slice], list[PairTask]]:
     """An order of the pairs, its parts, and the task of each part."""
-    flat = list(chain.from_iterable(pairs))
-    keys = [target.keys for target in flat]  # a tuple's hash is quicker than a target's
-    distinct = dict(zip(keys, flat, strict=True))
-    number = {own: i for i, own in enumerate(distinct)}
-    numbers = np.fromiter(map(number.__getitem__, keys), np.int64, len(flat))
-    targets, ones, twos = list(distinct.values()), numbers[0::2], numbers[1::2]
+    distinct = {target.keys: target for target in chain.from_iterable(pairs)}  # a tuple's hash is quicker
+    number = {keys: i for i, keys in enumerate(distinct)}
+    numbers = np.array([(number[one.keys], number[two.keys]) for one, two in pairs], np.int64)
+    targets, (ones, twos) = list(distinct.values()), numbers.T
     frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
     swapped = frequency[ones] > frequency[twos]

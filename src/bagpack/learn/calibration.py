@@ -194,7 +194,6 @@ class Threshold:
         return np.asarray(probability >= (np.inf if self.value is None else self.value))
 
     def sentence(self) -> str:
-        """For reports."""
         wanted, found, share = (100 * part for part in (self.wanted, self.precision, self.coverage))
         if self.value is None:
             return (
