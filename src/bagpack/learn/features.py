@@ -99,10 +99,8 @@ def expected_counts(counts: Csr, basis: Basis) -> Floats:
     if basis.frequencies is not None:
         segments = counts.shape[1] // len(basis)
         share = np.tile(basis.frequencies / basis.frequencies.sum(), segments)
-        _expected(
-            read_only(counts.indptr), read_only(counts.indices), read_only(counts.data), share,
-            np.repeat(np.arange(segments), len(basis)), np.empty(segments), out,
-        )  # fmt: skip
+        arrays = (read_only(part) for part in (counts.indptr, counts.indices, counts.data))
+        _expected(*arrays, share, np.repeat(np.arange(segments), len(basis)), np.empty(segments), out)
     return out
 
 
