@@ -8,7 +8,16 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 from bagpack.errors import UsageError
-from bagpack.learn.calibration import Threshold, calibration_folds, fit_calibration, pair_groups
+from bagpack.learn.calibration import (
+    Answers,
+    Threshold,
+    accepted_answers,
+    calibration_folds,
+    choose_threshold,
+    fit_calibration,
+    held_out_threshold,
+    pair_groups,
+)
 
 
 def made_up(n=600, classes=3, seed=0):
@@ -78,13 +87,66 @@ def test_duplicates_and_reversed_pairs_share_a_fold():
         calibration_folds(columns, np.zeros(300))
 
 
-def test_a_threshold_is_the_precision_asked_for_and_says_what_it_gave():
-    probability, right = np.array([0.95, 0.8, 0.8, 0.6]), np.array([True, True, False, True])
-    found = Threshold.of(0.8, probability, right)
-    assert found.accepts(probability).tolist() == [True, True, True, False]
-    assert (found.value, found.precision, found.coverage) == (0.8, pytest.approx(2 / 3), 0.75)
-    assert "answered 75 % of the held-out pairs, 67 % of them correctly" in found.sentence()
-    assert Threshold(**json.loads(json.dumps(asdict(found)))) == found
-    assert not Threshold(0.9, None, 0.5, 0.1).accepts(probability).any()
+def brute_force(found, precision, least):
+    """The most answers with that precision, by trying every threshold."""
+    best = None
+    for value in np.unique(found.probability):
+        given = found.probability >= value
+        enough = given.sum() >= min(least, len(given))
+        if enough and found.correct[given].mean() >= precision and (best is None or given.sum() > best[1]):
+            best = value, given.sum(), found.correct[given].mean()
+    return best
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("precision", [0.6, 0.9, 1.0])
+def test_the_threshold_with_the_most_answers(seed, precision):
+    rng = np.random.default_rng(seed)
+    probability = rng.random(80).round(1 if seed % 2 else 3)
+    found = Answers(probability, rng.random(80) < probability)
+    chosen, wanted = choose_threshold(found, precision), brute_force(found, precision, 20)
+    if wanted is None:
+        assert chosen.value is None
+        assert not chosen.accepts(probability).any()
+        assert chosen.precision < precision
+    else:
+        assert chosen.value == wanted[0]
+        assert chosen.precision == pytest.approx(wanted[2])
+        assert chosen.coverage == pytest.approx(wanted[1] / 80)
+        assert chosen.accepts(probability).sum() == wanted[1]
+
+
+def test_a_precision_out_of_reach_is_reported():
+    found = Answers(np.linspace(0.5, 1, 100), np.arange(100) % 2 == 0)
+    chosen = choose_threshold(found, 0.9)
+    assert chosen.value is None
+    assert chosen.sentence().startswith("no threshold reaches a precision of 90 %: the best is 5")
+    assert Threshold(**json.loads(json.dumps(asdict(chosen)))) == chosen
     with pytest.raises(UsageError, match="at most 1, not 90"):
-        Threshold.of(90, probability, right)
+        choose_threshold(found, 90)
+
+
+def test_thresholds_are_chosen_on_the_other_folds_by_known_rows_that_were_tested():
+    answers = Answers(np.tile([0.9, 0.8, 0.2], 40), np.tile([True, True, False], 40))
+    fold = np.repeat([0, 1], 60)
+    answers.correct[fold == 1] = False
+    # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
+    assert accepted_answers(answers, fold, 0.9).tolist() == [False] * 60 + [True, True, False] * 20
+    assert not accepted_answers(answers, fold, 0.9, known=fold == 1).any()
+    untested = Answers(np.repeat([0.9, 0.9, np.nan], 30), np.ones(90, bool))
+    assert accepted_answers(untested, np.repeat([0, 1, -1], 30), 0.9).tolist() == [True] * 60 + [False] * 30
+
+
+def test_precision_of_a_threshold_is_measured_on_rows_that_did_not_choose_it():
+    rng = np.random.default_rng(2)
+    probability, fold = rng.random(200), rng.integers(5, size=200)
+    few = Answers(probability, rng.random(200) < probability)
+    right = given = 0
+    for number in range(5):
+        rest, own = fold != number, fold == number
+        value = brute_force(Answers(few.probability[rest], few.correct[rest]), 0.8, 20)[0]
+        right += few.correct[own & (few.probability >= value)].sum()
+        given += (few.probability[own] >= value).sum()
+    chosen, measured = choose_threshold(few, 0.8), held_out_threshold(few, fold, 0.8)
+    assert measured.value == chosen.value and measured.precision != chosen.precision
+    assert (measured.precision, measured.coverage) == pytest.approx((right / given, given / 200))

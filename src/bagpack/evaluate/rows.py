@@ -69,15 +69,19 @@ def add_predictions(
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    all_answers = calibration.Answers(probability, right)
-    withheld = ~known | ~calibration.accepted_answers(all_answers, parts, precision, known)
+    accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
+    withheld = ~known | ~accepted
     for i in np.flatnonzero(usable).tolist():
         rows[i].probability = round(float(probability[i]), 6)
         rows[i].label_probability = round(float(of_label[i]), 6)
         rows[i].abstained = bool(withheld[i])
+    threshold, fitted = None, (parts >= 0) & known
+    if fitted.any():
+        chosen_on = calibration.Answers(probability[fitted], right[fitted])
+        threshold = calibration.choose_threshold(chosen_on, precision).value
     answered, right = ~withheld[usable], right[usable]
     abstention = {
-        "precision": precision, "threshold": precision, "coverage": float(answered.mean()),
+        "precision": precision, "threshold": threshold, "coverage": float(answered.mean()),
         "precision_found": float(right[answered].mean()) if answered.any() else None,
     }  # fmt: skip
     return replace(

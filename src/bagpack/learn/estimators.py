@@ -101,25 +101,11 @@ class _PairEstimator(BaseEstimator):
 class RelationClassifier(ClassifierMixin, _PairEstimator):
     """Which relation holds between two words: a linear C-SVM over weighted contexts, one-vs-rest.
 
-    Parameters
-    ----------
-    source
-        Where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other settings, or
-        `PairCounts` that hold the pairs. None: X is `PairCounts`.
-    condition
-        ``v1v2``, ``v12`` or ``v1v2v12``.
-    preset
-        How counts become features: ``modern``, or ``paper``.
-    C, tol, solver
-        See `bagpack.learn.svm.SvmSettings`.
-    n_jobs
-        Workers, through joblib; the model is the same for any number.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-    model_ : LinearModel
-        Weights per named feature; `save_model` writes it.
+    ``source`` is where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other
+    settings, or `PairCounts` that hold the pairs; None if X is `PairCounts`. ``condition`` is ``v1v2``, ``v12`` or
+    ``v1v2v12``, ``preset`` ``modern`` or ``paper``; for ``C``, ``tol`` and ``solver`` see
+    `bagpack.learn.svm.SvmSettings`. ``n_jobs`` are workers, through joblib: the model is the same for any number. The
+    fitted ``model_`` has weights per named feature, and `save_model` writes it.
 
     Examples
     --------

@@ -10,7 +10,6 @@ import numpy as np
 
 from bagpack.errors import UsageError
 from bagpack.learn import calibration
-from bagpack.learn.calibration import Threshold, answer_probability
 from bagpack.learn.features import Learned, Preset, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
@@ -170,6 +169,7 @@ def calibrate(
         probabilities = calibration.held_out_probabilities(decisions, targets.columns, targets.kind, fold)
         chosen = chosen_labels(targets.kind, decisions)
         right = (chosen == targets.one_hot()).all(axis=1)
-        threshold = Threshold.of(precision, answer_probability(probabilities, chosen), right)
+        answers = calibration.Answers(calibration.answer_probability(probabilities, chosen), right)
+        threshold = calibration.held_out_threshold(answers, fold, precision)
     found = calibration.fit_calibration(decisions, targets.columns, targets.kind)
     return replace(model, calibration=found, threshold=threshold)

@@ -21,7 +21,7 @@ from bagpack.learn.features import Learned, Preset, sum_by
 from bagpack.learn.targets import Kind, chosen_labels, decode
 from bagpack.names import COSINE, block_features
 from bagpack.sources import find_store, open_source
-from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached, key_of
+from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,6 @@ class LinearModel:
     Only what was observed contributes: ``intercept`` is the decision value of a pair without any observation.
 
     Methods take pairs of words, which are counted in the corpus that the model was trained on, or `PairCounts`.
-
     """
 
     kind: Kind
@@ -240,11 +239,7 @@ class LinearModel:
         return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
 
     def answers(self, X: Any) -> list[Any]:
-        """Labels, or None for *none of these*.
-
-        That is the answer for a pair with a word that the corpus does not have, and, if the model has a threshold,
-        where the probability of the label is below it.
-        """
+        """Labels, or None where the corpus lacks a word, or the label's probability is below the model's threshold."""
         counts = self._counts(X)
         decisions = self.decisions(counts)
         given = self.answered(counts, decisions)
@@ -271,10 +266,9 @@ class LinearModel:
             own = np.flatnonzero(column[:, 0])
             yield block, own, column[own, 0]
 
-    def trained_on(self, X: Any) -> Bools:
+    def trained_on(self, counts: PairCounts) -> Bools:
         """Whether each pair, in any form of its words with the same lemmas, was a training pair."""
-        hashes = pair_hashes(X, None if isinstance(X, PairCounts) else self.source)
-        return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
+        return np.isin(pair_hashes(counts), () if self.trained is None else self.trained)
 
     def label_named(self, name: Any) -> Any:
         """The label of this name, or an error that lists all."""
@@ -296,23 +290,13 @@ class LinearModel:
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
 
-def pair_hashes(X: Any, source: ContextSource | None = None) -> NDArray[np.uint64]:
+def pair_hashes(counts: PairCounts) -> NDArray[np.uint64]:
     """A number for each pair, by which a model recognises its training pairs without listing them.
 
     It is that of the words' keys in the corpus, so that *cat – animals* and *cat – animal* are the same pair; of an
     unknown word, that of the word itself.
     """
-    if isinstance(X, PairCounts):
-        names = [X.keys[name] or X.names[name] for name in range(len(X.names))]
-        pairs = [(names[one], names[two]) for one, two in X.rows.tolist()]
-    else:
-        given = as_pairs(X)
-        words = list(dict.fromkeys(word for pair in given for word in pair))
-        targets = [None] * len(words) if source is None else source.resolve(words)
-        key = {
-            word: word if target is None else key_of(target)
-            for word, target in zip(words, targets, strict=True)
-        }
-        pairs = [(key[one], key[two]) for one, two in given]
-    found = b"".join(hashlib.blake2b(f"{a}\t{b}".encode(), digest_size=8).digest() for a, b in pairs)
+    names = [counts.keys[name] or counts.names[name] for name in range(len(counts.names))]
+    pairs = (f"{names[one]}\t{names[two]}".encode() for one, two in counts.rows.tolist())
+    found = b"".join(hashlib.blake2b(pair, digest_size=8).digest() for pair in pairs)
     return np.frombuffer(found, "<u8").astype(np.uint64)

@@ -151,7 +151,6 @@ def pair_gram(features: Features) -> Floats:
 
 
 def _libsvm(svm: Any, gram: Floats, y: Bools | Floats) -> tuple[Floats, float, bool]:
-    """Coefficients, intercept, and whether libsvm converged."""
     svm.fit(gram, y)
     coef = np.zeros(len(gram))
     coef[svm.support_] = svm.dual_coef_[0]
@@ -173,12 +172,9 @@ def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings) -> Dual:
         warnings.simplefilter("ignore", ConvergenceWarning)
         coef, intercept, converged = zip(*run_threads(tasks), strict=True)
     if not all(converged):
-        warnings.warn(
-            f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. A smaller C, or "
-            f"a larger tol, converges sooner",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        message = f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. "
+        message += "A smaller C, or a larger tol, converges sooner"
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
     return Dual(np.stack(coef, axis=1), np.array(intercept), all(converged))
 
 

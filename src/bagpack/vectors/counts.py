@@ -43,39 +43,25 @@ class PairCounts:
 
     Made by `count_pairs`, `PairVectorizer.count` and `PairCounts.open`. Selections share their tables.
 
-    Attributes
-    ----------
-    names, keys, word_of
-        Distinct words as they were given, the corpus's key of each (empty if it does not contain the word), and the
-        row of each in ``words``. Forms of a lemma share a row; each unknown word has a row of zeros of its own.
-    words, occurrences
-        Distinct words × 2T counts (pre, post), and how often each word occurs in the corpus.
-    together, found, taken
-        Distinct unordered pairs × 6T counts (+pre, +betw, +post, -pre, -betw, -post), and each pair's co-occurrences
-        in the corpus and among the counted ones, pairs × 2: the first word first, the second word first.
-    rows, pair_of, swapped
-        Of each of the n pairs: its two names, its row of ``together`` (-1: a word is unknown), and whether it is the
-        reverse of the pair that is stored there.
-    place
-        Where the counts were opened.
+    Forms of a lemma share a row of ``words``; each unknown word has a row of zeros of its own.
     """
 
-    names: Strings
-    keys: Strings
-    word_of: I64
-    words: Csr
-    occurrences: I64
-    together: Csr
-    found: I64
-    taken: I64
-    rows: I64
-    pair_of: I64
-    swapped: Bools
+    names: Strings  # distinct words as they were given
+    keys: Strings  # the corpus's key of each; empty if it does not contain the word
+    word_of: I64  # the row of each in `words`
+    words: Csr  # distinct words × 2T counts (pre, post)
+    occurrences: I64  # of each word in the corpus
+    together: Csr  # distinct unordered pairs × 6T counts (+pre, +betw, +post, -pre, -betw, -post)
+    found: I64  # co-occurrences of each in the corpus, pairs × 2: the first word first, the second word first
+    taken: I64  # those that were counted
+    rows: I64  # the two names of each of the n pairs
+    pair_of: I64  # its row of `together`; -1: a word is unknown
+    swapped: Bools  # whether it is the reverse of the pair that is stored there
     basis: Basis
     settings: CountSettings
     source_path: str = ""
     source_hash: str = ""
-    place: Path | None = None
+    place: Path | None = None  # where the counts were opened
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -160,7 +146,6 @@ class PairCounts:
 
     @property
     def n_minus(self) -> I64:
-        """Co-occurrences with w2 first, in the corpus."""
         return self._in_order(self.found, 1)
 
     @property
@@ -205,20 +190,18 @@ class PairCounts:
     @property
     def capped_words(self) -> dict[str, int]:
         """Words of the pairs that occur more often than the limit, with how often."""
-        names = np.unique(self.rows)
-        often = self.occurrences[self.word_of[names]]
-        over = often > (self.settings.limit or np.inf)
-        return {str(self.targets[name]): int(n) for name, n in zip(names[over], often[over], strict=True)}
+        names, most = np.unique(self.rows).tolist(), self.settings.limit or np.inf
+        often = ((str(self.targets[name]), int(self.occurrences[self.word_of[name]])) for name in names)
+        return {name: n for name, n in often if n > most}
 
     @property
     def capped_pairs(self) -> dict[str, int]:
         """Pairs that are seen together more often than the limit, with how often."""
+        seen, most = self.seen, self.settings.limit or np.inf
         rows = np.unique(self.pair_of, return_index=True)[1]
-        seen = self.seen[rows]
-        over = seen > (self.settings.limit or np.inf)
         return {
-            " ".join(sorted(str(self.targets[name]) for name in self.rows[row])): int(n)
-            for row, n in zip(rows[over], seen[over], strict=True)
+            " ".join(sorted(str(self.targets[name]) for name in self.rows[row])): int(seen[row])
+            for row in rows[seen[rows] > most].tolist()
         }
 
     # Counts -----------------------------------------------------------------------------------------------------
@@ -254,9 +237,6 @@ class PairCounts:
         names, rows = np.unique(self.rows, return_inverse=True)
         words, word_of = np.unique(self.word_of[names], return_inverse=True)
         kept = np.unique(self.pair_of[self.pair_of >= 0])
-        full = (len(self.names), self.words.shape[0], self.together.shape[0])
-        if (len(names), len(words), len(kept)) == full:
-            return self
         return replace(
             self, names=self.names.take(names), keys=self.keys.take(names), word_of=word_of.astype(np.int64),
             words=self.words[words], occurrences=self.occurrences[words], together=self.together[kept],
@@ -267,7 +247,6 @@ class PairCounts:
     # On disk ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the counts as an artefact, a directory."""
         from bagpack.vectors.storage import save_counts
 
         save_counts(self, Path(path), overwrite)
@@ -411,17 +390,13 @@ def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> Co
 def count_cached(
     source: ContextSource, pairs: Sequence[Pair], basis: Basis, settings: CountSettings
 ) -> PairCounts:
-    """Count pairs; those counted recently in the same corpus, over the same basis, are taken from memory.
-
-    So cross-validation and clones of an estimator do not count again.
-    """
+    """Count pairs; cross-validation and clones of an estimator do not count again what was counted recently."""
     return count_pairs(source, pairs, basis, settings, cache_of(source, basis, settings))
 
 
 def forget() -> None:
     """Drop all remembered counts."""
-    with _lock:
-        _kept.clear()
+    _kept.clear()
 
 
 class PairInputError(InputError):

@@ -18,7 +18,7 @@ from bagpack.artefacts import check_place as check_any_place
 from bagpack.basis import Basis
 from bagpack.contexts.count import make_rows
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, utf8
+from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, strings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import disk_errors, map_array, replacing, write_array, write_bytes
@@ -36,9 +36,7 @@ def at_least(least: int, bound: str = "") -> Any:
     def rule(values: NDArray[Any], numbers: Numbers) -> str:
         low, high = (int(values.min()), int(values.max())) if values.size else (least, -1)
         if low < least or (bound and high >= numbers[bound]):
-            return (
-                f"holds {low:,} to {high:,}, but values are from {least} on, and below {bound or 'no bound'}"
-            )
+            return f"holds {low:,} to {high:,}, but the least is {least}, and the bound {bound or 'none'}"
         return ""
 
     return rule
@@ -46,28 +44,25 @@ def at_least(least: int, bound: str = "") -> Any:
 
 def _csr_files(name: str, rows: str, entries: str, columns: str) -> dict[str, Array]:
     return {
-        f"{name}.indptr": Array("<i8", f"{rows}+1", ascending(entries, exact=True), "where each row starts"),
-        f"{name}.indices": Array("<i4", entries, below(columns), "columns"),
-        f"{name}.data": Array("<i4", entries, at_least(0), "counts"),
+        f"{name}.indptr": Array("<i8", f"{rows}+1", ascending(entries, exact=True)),
+        f"{name}.indices": Array("<i4", entries, below(columns)),
+        f"{name}.data": Array("<i4", entries, at_least(0)),
     }
 
 
+# What each file means is in docs/formats.md.
 ARRAYS = {
     **_csr_files("words", "words", "word entries", "word columns"),
-    "words.found": Array("<i8", "words", at_least(0), "occurrences of each word"),
+    "words.found": Array("<i8", "words", at_least(0)),
     **_csr_files("pairs", "unordered pairs", "pair entries", "pair columns"),
-    "pairs.found": Array("<i8", "unordered pairs × 2", at_least(0), "co-occurrences in the corpus"),
-    "pairs.taken": Array("<i8", "unordered pairs × 2", at_least(0), "co-occurrences that were counted"),
-    "names.blob": Array("|u1", "name bytes", utf8, "words as they were given"),
-    "names.offsets": Array("<i8", "names+1", ascending("name bytes", exact=True), "where each starts"),
-    "keys.blob": Array("|u1", "key bytes", utf8, "key of each name in the corpus; empty if it is unknown"),
-    "keys.offsets": Array("<i8", "names+1", ascending("key bytes", exact=True), "where each starts"),
-    "names.word": Array("<i8", "names", below("words"), "each name's word"),
-    "rows.names": Array("<i8", "rows × 2", below("names"), "two names each"),
-    "rows.pair": Array(
-        "<i8", "rows", at_least(-1, "unordered pairs"), "the unordered pair; -1: a word is unknown"
-    ),
-    "rows.swapped": Array("|u1", "rows", below("two"), "1 if it is the other way round"),
+    "pairs.found": Array("<i8", "unordered pairs × 2", at_least(0)),
+    "pairs.taken": Array("<i8", "unordered pairs × 2", at_least(0)),
+    **strings("names", "names", "name bytes"),
+    **strings("keys", "names", "key bytes"),
+    "names.word": Array("<i8", "names", below("words")),
+    "rows.names": Array("<i8", "rows × 2", below("names")),
+    "rows.pair": Array("<i8", "rows", at_least(-1, "unordered pairs")),
+    "rows.swapped": Array("|u1", "rows", below("two")),
 }
 
 
@@ -100,8 +95,8 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
                 f"a count of {rows.data.max():,} does not fit into the matrix format; give --limit"
             )
         arrays |= {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
-    for name, strings in (("names", counts.names), ("keys", counts.keys)):
-        arrays |= {f"{name}.blob": strings.blob, f"{name}.offsets": strings.offsets}
+    for name, texts in (("names", counts.names), ("keys", counts.keys)):
+        arrays |= {f"{name}.blob": texts.blob, f"{name}.offsets": texts.offsets}
     for name, declared in ARRAYS.items():
         write_array(directory / name, arrays[name], declared.dtype)
     write_bytes(directory / "basis.tsv", counts.basis.to_tsv().encode())

@@ -24,22 +24,10 @@ from bagpack.vectors.counts import Pair, PairCounts, PairInputError, as_pairs, c
 class PairVectorizer(TransformerMixin, BaseEstimator):
     """Counts v1, v2 and v12 of word pairs in a corpus.
 
-    Parameters
-    ----------
-    corpus
-        A `Corpus` (or another source of contexts).
-    b
-        Number of unigrams and of bigrams in the basis.
-    basis
-        A `Basis` to use instead of picking one from the corpus.
-    windows
-        `Windows`, or text such as ``"4/2-5-2"``.
-    limit
-        Maximum observations of each word and of each unordered pair, in corpus order; None takes all.
-    condition
-        The blocks that `transform` returns: ``v1v2``, ``v12`` or ``v1v2v12``.
-    n_jobs
-        Workers, through joblib.
+    ``corpus`` is a `Corpus`, another source of contexts, or its path; ``b`` the number of unigrams and of bigrams
+    in the basis, unless a `Basis` is given; ``windows`` are `Windows`, or text such as ``"4/2-5-2"``; at most
+    ``limit`` observations of each word and of each unordered pair are counted, in corpus order. `transform`
+    returns the blocks of ``condition``: ``v1v2``, ``v12`` or ``v1v2v12``. ``n_jobs`` are workers, through joblib.
 
     Examples
     --------
