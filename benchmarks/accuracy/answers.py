@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bagpack import Corpus
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.features import Preset, get_preset
@@ -95,7 +96,9 @@ class PresetMethod:
         pairs = [p for stem, choices, _ in questions for p in (stem, *choices)]
         counts = self.for_analogies.rows_of(pairs)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
-        found = solve_analogies(counts, rows, (self.condition,), self.preset, C=self.preset.C)[self.condition]
+        corpus = Corpus.open(counts.source_path)
+        found = solve_analogies(counts, rows, (self.condition,), self.preset, corpus=corpus, C=self.preset.C)
+        found = found[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])
         return np.where(found.complete, found.credit, guess)
 

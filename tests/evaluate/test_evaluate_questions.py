@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import t
 from sklearn.svm import SVC
 
@@ -10,6 +11,7 @@ from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.questions import (
     DIFFERENCE,
     WEIGHTS,
+    analogy_scores,
     best_choices,
     elect,
     two_point_decisions,
@@ -122,6 +124,22 @@ def test_values_are_sums_of_centred_cosines(few_analogies):
             assert values == pytest.approx(total[question.stem, list(question.choices)], abs=1e-9)
     assert found.transductive
     assert "nothing was trained" in found.notes[0]
+
+
+def test_the_difference_of_wide_vectors_is_one_more_cosine(few_analogies):
+    counts, _ = few_analogies
+    rng = np.random.default_rng(2)
+    wide = rng.random((len(counts.targets), 7)) * (rng.random((len(counts.targets), 7)) < 0.7)
+    apart = wide[counts.rows[:, 0]] - wide[counts.rows[:, 1]]
+    apart /= np.maximum(np.linalg.norm(apart, axis=1), 1e-300)[:, None]
+    centred = apart - apart.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=1)
+    cosines = centred @ centred.T / np.outer(lengths, lengths)
+    cosines[~apart.any(axis=1)] = cosines[:, ~apart.any(axis=1)] = 0
+    plain = analogy_scores(counts, ("v1v2", "v12"))
+    more = analogy_scores(counts, ("v1v2", "v12"), sparse.csr_array(wide))
+    np.testing.assert_allclose(more["v1v2"], plain["v1v2"] + cosines, atol=1e-9)
+    np.testing.assert_array_equal(more["v12"], plain["v12"])
 
 
 def test_one_question_is_enough(few_analogies):

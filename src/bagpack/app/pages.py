@@ -24,7 +24,6 @@ from bagpack.explain.pair import PairSketch, sketch_pair
 from bagpack.explain.word import WordSketch, sketch_word
 from bagpack.learn.model import LinearModel
 from bagpack.sheets import table_text
-from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import WordVectors, stored_vectors
 from bagpack.wording import say_evidence, say_feature
 
@@ -34,6 +33,7 @@ Near = dict[str, list[KnownWord]]
 OFFERED = 12  # similar spellings, words and pairs to begin with
 SIMILAR = 15
 TRAINED = 400  # training pairs that are looked at for the home page
+WARM = 100  # rank of the word that is looked up before the first visitor comes
 
 
 # Home --------------------------------------------------------------------------------------------------------------
@@ -93,32 +93,10 @@ def home(library: Library) -> HomePage:
 
 
 def examples(library: Library) -> list[ExamplePair]:
-    """Pairs to begin with: of a model, training pairs that are often seen together; else nouns with a collocate."""
-    if not isinstance(library.source, Corpus):  # snippets have only the pairs that were fetched
+    """Pairs to begin with: training pairs that are often seen together, or pairs that were fetched."""
+    if not isinstance(library.source, Corpus):
         return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
-    if library.model is not None and (found := _trained(library, library.model)):
-        return found
-    lexicon = library.background.lexicon
-    order = np.argsort(-lexicon.counts, kind="stable")[: min(2000, library.background.types)]
-    words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: max(1, len(order) // 80)]]
-    words = [word for word in words if word[0].isalpha() and len(word) > 2]
-    pairs = []
-    for word in _nouns(library, words)[:OFFERED]:
-        sketch = sketch_word(library.source, word, windows=library.settings.windows, examples=0)
-        words_near = [own for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
-        near = [own.term for own in sorted(words_near, key=lambda own: -own.logdice)]
-        if near := _nouns(library, near):
-            pairs.append(ExamplePair(word, near[0]))
-    return pairs
-
-
-def _nouns(library: Library, words: list[str]) -> list[str]:
-    """The nouns among some words; all of them where no part of speech is known."""
-    classes = word_classes(library.background, words)
-    nouns = [
-        word for word, own in zip(words, classes.tolist(), strict=True) if CLASSES[own] in ("noun", "any")
-    ]
-    return nouns or words
+    return [] if library.model is None else _trained(library, library.model)
 
 
 def _trained(library: Library, model: LinearModel) -> list[ExamplePair]:
@@ -395,7 +373,9 @@ def _weighted(name: str, weight: float) -> WeightedFeature:
 
 def warm_up(library: Library) -> None:
     """Load the kernels that the first visitor would wait for."""
-    for example in examples(library)[:1]:
-        pair(library, example.w1, example.w2)
-        word(library, example.w1)
-        concordance(library, (example.w1, example.w2), 1, 1, "left")
+    lexicon = library.background.lexicon
+    words = [lexicon.keys[k] for k in np.argsort(-lexicon.counts, kind="stable")[:WARM][-2:].tolist()]
+    if len(words) == 2 and isinstance(library.source, Corpus):
+        pair(library, words[0], words[1])
+        word(library, words[0])
+        concordance(library, words, 1, 1, "left")

@@ -17,10 +17,11 @@ from bagpack.app.pool import FIND, PAGES, SLOW, Pool
 from bagpack.app.rendering import ASSETS, asset, pair_url, render, table_file, word_url
 from bagpack.app.session import Session
 from bagpack.contexts.windows import Windows
-from bagpack.errors import UsageError
+from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.explain.browse import SORTED, SORTS
 
 router = APIRouter()
+MISSING = UsageError("a word is missing; type one")
 T = TypeVar("T")
 
 LONGEST_WORD = finding.LONGEST_WORD
@@ -41,6 +42,7 @@ By = Annotated[
 ]
 PageNumber = Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")]
 Size = Annotated[int, Query(ge=1, le=200, description="Lines per page.")]
+Whole = Annotated[bool, Query(description="On the page, whole lines instead of cut ones.")]
 Feature = Annotated[str, Query(max_length=500, description="A feature's name, such as v12:+betw:such as.")]
 State = Annotated[
     dict[str, Any],
@@ -70,7 +72,8 @@ class Context:
 
 
 Here = Annotated[Context, Depends(Context)]
-# The content of a page, whether it is about something unknown, and what else its template needs.
+# The content of a page, whether it is about something unknown, and what else its template needs. An error instead of
+# the content is raised for JSON; the page says what to do.
 Answer = tuple[Any, bool, dict[str, Any]]
 
 
@@ -83,11 +86,14 @@ def page(
         @wraps(function)
         async def as_json(*arguments: Any, **named: Any) -> Response:
             found, unknown, _ = await function(*arguments, **named)
+            if isinstance(found, BagpackError):
+                raise found
             return JSONResponse(jsonable_encoder(found), 404 if unknown else 200)
 
         @wraps(function)
         async def as_page(*arguments: Any, **named: Any) -> Response:
             found, unknown, more = await function(*arguments, **named)
+            found = None if isinstance(found, BagpackError) else found
             return html(template, 404 if unknown else 200, p=found, **more)
 
         router.get(f"{path}.json" if path != "/" else "/index.json", response_model=content, summary=summary)(
@@ -106,9 +112,11 @@ def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 def clean(word: str) -> str:
     """A word without outer blanks and with single inner ones."""
     word = " ".join(word.split())
-    if not word or len(word) > LONGEST_WORD:
+    if not word:
+        raise MISSING
+    if len(word) > LONGEST_WORD:
         raise UsageError(
-            f"a word has 1 to {LONGEST_WORD} characters, and this one has {len(word):,}; give another"
+            f"a word has at most {LONGEST_WORD} characters, and this one has {len(word):,}; shorten it"
         )
     return word
 
@@ -210,11 +218,11 @@ async def lines_part(here: Here, w1: WordQuery, w2: WordQuery, feature: Feature)
 @page("/concordance", "concordance.html.j2", pages.ConcordancePage, "A concordance")
 async def concordance(
     here: Here, w1: OptionalWord = "", w2: OptionalWord = "", sort: Sort = "corpus", page: PageNumber = 1,
-    size: Size = 50, whole: bool = False,
+    size: Size = 50, whole: Whole = False,
 ) -> Answer:  # fmt: skip
     """Every occurrence of a word, or every co-occurrence of two, a page at a time. 404 for an unknown word."""
     if not (w1.strip() or w2.strip()):
-        return None, False, {"query": {"w1": "", "w2": ""}}  # a form that asks for a word
+        return MISSING, False, {"query": {"w1": "", "w2": ""}}  # the page has a form that asks for a word
     words = words_of(w1, w2) if w1.strip() else (clean(w2),)
     found = await here.about(words, pages.concordance, words, page, size, sort)
     query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "whole": 1 if whole else None}
@@ -258,7 +266,7 @@ async def model(
 ) -> Answer:
     """Labels, the scores of the cross-validation, the strongest features. 404 without a model."""
     if here.library.model is None:
-        return {"error": "no model is loaded; start the explorer with --model"}, True, {}
+        return StoreError("no model is loaded; start the explorer with --model"), False, {}
     return await here.pool.run(pages.model, top, keep=True), False, {}
 
 

@@ -23,15 +23,17 @@ from bagpack.learn.svm import SvmSettings, row_gram
 from bagpack.names import blocks_of
 from bagpack.parallel import progress
 from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.words import wide_rows
 
 if TYPE_CHECKING:
+    from bagpack.corpus.corpus import Corpus
     from bagpack.learn.features import Csr, Floats, Ints
 
     Answers = list[tuple[Ints, Floats]]  # of each question: the best choices, and the value of every choice
 
-DIFFERENCE = "v1−v2"
-WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
-WORDS = ("v1", "v2", DIFFERENCE)
+DIFFERENCE, WIDE = "v1−v2", "wide v1−v2"
+WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, WIDE: 1.0, "v12": 2.0}
+WORDS = ("v1", "v2", DIFFERENCE, WIDE)
 BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
 
 
@@ -60,13 +62,14 @@ def question_rows(shapes: Sequence[tuple[int, int]], kind: str) -> list[Question
 
 def solve_analogies(
     counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern", *, rounds: int = 10, seed: int = 0, C: float = 1.0,
+    preset: str | Preset = "modern", *, corpus: Corpus | None = None, rounds: int = 10, seed: int = 0, C: float = 1.0,
 ) -> Evaluation:  # fmt: skip
     """Answer analogy questions: by the sum of centred cosines with the stem (`modern`), or as the paper did.
 
-    There, each question is its own data set: the stem is the positive row, and each round takes the stem of another
-    question as the negative one. The choice of the highest decision value wins the round, most wins the question.
-    Weighting and scaling are fitted on all rows: a round trains on two.
+    With ``corpus``, `modern` counts wide vectors of the words in it. As the paper did, each question is its own data
+    set: the stem is the positive row, and each round takes the stem of another question as the negative one. The choice
+    of the highest decision value wins the round, most wins the question. Weighting and scaling are fitted on all rows:
+    a round trains on two.
     """
     progress()("features", 0, 0)
     preset = get_preset(preset)
@@ -78,7 +81,8 @@ def solve_analogies(
     answered: dict[str, Answers] = {}
     if preset.analogies_by_cosine:
         note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
-        for name, total in analogy_scores(counts, conditions).items():
+        wide = None if corpus is None else wide_rows(corpus, counts.targets)
+        for name, total in analogy_scores(counts, conditions, wide).items():
             values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
             answered[name] = [(best_choices(value), value) for value in values]
     else:
@@ -130,28 +134,39 @@ def elect(values: Floats) -> tuple[Ints, Floats]:
     return most[best_choices(total[most])], total
 
 
-def analogy_scores(counts: PairCounts, conditions: Sequence[str]) -> dict[str, Floats]:
+def analogy_scores(
+    counts: PairCounts, conditions: Sequence[str], wide: Csr | None = None
+) -> dict[str, Floats]:
     """For each condition, the sum of the blocks' centred cosines of every two pairs.
 
     Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
-    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of
-    v1 and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12 with twice the
+    weight, the difference of v1 and v2, that of the words' wide vectors (`wide_rows`, if they are given), and, with
+    half the weight, v1 and v2 themselves. Nothing is trained.
     """
-    names = dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition])
-    blocks = block_rows(counts)
+    blocks = block_rows(counts, wide)
+    used = {own: [name for name in BLOCKS_OF[own] if name in blocks] for own in conditions}
+    names = {name for own in used.values() for name in own}
     cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name]) for name in names}
-    return {own: np.sum([cosines[name] for name in BLOCKS_OF[own]], axis=0) for own in conditions}
+    return {own: np.sum([cosines[name] for name in used[own]], axis=0) for own in conditions}
 
 
-def block_rows(counts: PairCounts) -> dict[str, Csr]:
-    """φ(v1), φ(v2), unit(φ(v1) − φ(v2)) and n/(n+1) · φ(v12), a row for each pair."""
+def block_rows(counts: PairCounts, wide: Csr | None = None) -> dict[str, Csr]:
+    """φ(v1), φ(v2), unit(φ(v1) − φ(v2)), n/(n+1) · φ(v12) and the difference of wide vectors, a row for each pair."""
     words, w1, w2 = used_words(counts)
     weighted = weigh(words, counts.basis)
     one, two = weighted[w1], weighted[w2]
+    blocks = {"v1": one, "v2": two, DIFFERENCE: _difference(one, two), "v12": weighted_pairs(counts)}
+    if wide is not None:
+        blocks[WIDE] = _difference(wide[counts.rows[:, 0]], wide[counts.rows[:, 1]])
+    return blocks
+
+
+def _difference(one: Csr, two: Csr) -> Csr:
+    """Differences of rows, of unit length."""
     apart = sparse.csr_array(one - two)
     lengths = np.sqrt(np.asarray(apart.multiply(apart).sum(axis=1)).ravel())
-    apart = sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
-    return {"v1": one, "v2": two, DIFFERENCE: apart, "v12": weighted_pairs(counts)}
+    return sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
 
 
 def centred_cosines(rows: Csr) -> Floats:

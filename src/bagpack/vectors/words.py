@@ -40,8 +40,10 @@ F32 = NDArray[np.float32]
 
 MOST_WORDS = 40_000
 TERMS = 10_000
+WIDE_TERMS = 5_000  # of analogies
 DIMENSIONS = 300
 SETTINGS = CountSettings(Windows(before=4, after=4), limit=5_000)
+WIDE = CountSettings(Windows(before=4, after=4))
 SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
 NAME = "word-vectors"  # in the directory of a store
 KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
@@ -206,6 +208,22 @@ def ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_ar
     kept = values > 0
     rows, columns = entries.row[kept], entries.col[kept]
     return sparse.csr_array((values[kept], (rows, columns)), shape=counts.shape)
+
+
+def wide_rows(corpus: Corpus, targets: Sequence[Target | None]) -> sparse.csr_array:
+    """PPMI of each target with the 5,000 most frequent unigrams within four tokens, rows of unit length.
+
+    The row of None is zero.
+    """
+    unigrams, counts = top_unigrams(corpus, WIDE_TERMS)
+    shares = np.array(counts, np.float64) ** SMOOTHING
+    known = [k for k, target in enumerate(targets) if target is not None]
+    found = count_words(corpus, [target for target in targets if target is not None], unigrams, WIDE)
+    rows = ppmi(found, shares / shares.sum())
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    scale = sparse.diags_array(1 / np.where(lengths > 0, lengths, 1))
+    spread = sparse.csr_array((np.ones(len(known)), (known, range(len(known)))), (len(targets), len(known)))
+    return sparse.csr_array(spread @ scale @ rows)
 
 
 def unit(rows: F32) -> F32:
