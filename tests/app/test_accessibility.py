@@ -8,7 +8,7 @@ axe_package = pytest.importorskip(
 
 PAGES = (
     "/", "/word/kinda01", "/word/nosuchword", "/pair/kinda01/kindb01", "/pair/kinda01/nosuchword", "/concordance",
-    "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01&sort=left&whole=1", "/model", "/api", "/nosuch",
+    "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01&sort=left&whole=1", "/model", "/nosuch",
     "/lines?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of", "/distribution?w1=the&by=genre",
     "/distribution?w1=kinda01&w2=kindb01", "/distribution?w1=nosuchword", "/find",
 )  # fmt: skip

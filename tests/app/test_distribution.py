@@ -1,7 +1,4 @@
-"""How often a word or a pair occurs by an attribute of the documents, as a page, JSON and CSV."""
-
-import csv
-import io
+"""How often a word or a pair occurs by an attribute of the documents, as a page and JSON."""
 
 import httpx
 import pytest
@@ -27,11 +24,6 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
         )
         part = corpus.where(condition)
         assert (row["count"], row["tokens"]) == (part.contexts(*words, limit=None).total, part.tokens)
-    table = list(
-        csv.reader(io.StringIO(web.get("/distribution/rows.csv", params=query).text.removeprefix("\ufeff")))
-    )
-    assert table[0] == [by.partition(":")[0], "count", "tokens", "per_million", "low", "high"]
-    assert [int(row[1]) for row in table[1:]] == [row["count"] for row in data["rows"]]
 
 
 def test_the_explorer_of_a_subcorpus(world, tmp_path, monkeypatch):
@@ -88,9 +80,6 @@ def test_the_page_in_a_browser(visit):
         page.locator("main").get_by_role("button", name="Show").click()
         page.wait_for_url("**by=genre**")
         assert rows.count() == 2
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Download as CSV").click()
-        assert download.value.suggested_filename == "kinda01-kindb01-by-genre.csv"
 
 
 def test_years_are_offered_before_other_numbers(tmp_path):

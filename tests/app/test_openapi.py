@@ -72,7 +72,7 @@ def test_descriptions_are_complete_and_no_page_needs_the_network(web, api):
             assert operation["summary"] and operation["description"], path
             assert all(parameter.get("description") for parameter in operation.get("parameters", [])), path
     assert web.get("/docs").status_code == web.get("/redoc").status_code == 404
-    for path in ("/", "/api", "/pair/kinda01/kindb01", "/model"):
+    for path in ("/", "/pair/kinda01/kindb01", "/model"):
         text = web.get(path).text
         assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
         assert "<style" not in text and " style=" not in text and "onclick" not in text

@@ -137,7 +137,7 @@ def test_keyboard_alone(visit):
 def test_phone_and_both_schemes(visit, scheme):
     page = visit("/", viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True)
     paths = ("/", PAIR, "/word/the", "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01", "/model",
-             "/api", "/nosuch", "/find")  # fmt: skip
+             "/nosuch", "/find")  # fmt: skip
     for path in paths:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path

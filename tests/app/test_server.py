@@ -123,7 +123,7 @@ def test_a_slow_body_is_too_slow_or_too_large(limited, length, status):
 
 def test_a_client_that_does_not_read_loses_its_connection(limited):
     base, _ = limited
-    path = "/static/report.css"
+    path = "/style/style.css"
     whole = len(httpx.get(base + path, timeout=LIMIT).content)
     times = 12_000_000 // whole  # more than the kernel keeps for a socket
     with connected(base, 4096) as raw:

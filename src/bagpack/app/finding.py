@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -135,22 +136,20 @@ class Progress:
 _searches: dict[tuple[Any, ...], Teaching] = {}  # the last used at the end
 
 
-@dataclass(eq=False)
 class ProgressFile:
-    """Where a worker notes what it is doing, for the page that waits for it."""
+    """Where a worker notes what it is doing, a few times a second, for the page that waits for it."""
 
-    path: str
-    _last: float = field(default=0.0)
-    _sums: dict[str, int] = field(default_factory=dict)
+    def __init__(self, path: str) -> None:
+        self.path, self.last, self.sums = path, 0.0, Counter[str]()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Note progress, a few times a second."""
-        self._sums[what] = self._sums.get(what, 0) + done
-        if time.monotonic() - self._last > SECONDS or not done:
-            self._last = time.monotonic()
+        """Note progress."""
+        self.sums[what] += done
+        if time.monotonic() - self.last > SECONDS or not done:
+            self.last = time.monotonic()
             own = f"{self.path}.{os.getpid()}"
             with suppress(OSError):
-                Path(own).write_text(json.dumps([what, self._sums[what], total]))
+                Path(own).write_text(json.dumps([what, self.sums[what], total]))
                 os.replace(own, self.path)
 
 
@@ -169,11 +168,8 @@ def _search(library: Library, progress: str, task: Task) -> Teaching:
         while len(_searches) >= SEARCHES:
             del _searches[next(iter(_searches))]
         asked = FindOptions(
-            w1=task.w1.strip() or None,
-            w2=task.w2.strip() or None,
-            pos1=task.pos1 or None,
-            pos2=task.pos2 or None,
-        )
+            w1=task.w1.strip() or None, w2=task.w2.strip() or None, pos1=task.pos1 or None, pos2=task.pos2 or None
+        )  # fmt: skip
         given = Examples(task.label, tuple(dict.fromkeys(task.pairs)), tuple(dict.fromkeys(task.negatives)))
         with parallel.settings(n_jobs=-1, progress=ProgressFile(progress)), parallel.on_threads():
             kept = Teaching.start(library.source, given, asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from math import log10
 from pathlib import Path
 
 from bagpack.contexts.targets import ContextSource
@@ -18,9 +19,8 @@ from bagpack.learn.model import LinearModel
 
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed apart from other pages
 REASONS = 8
-STEPS = (1, 10, 100, 1_000, 10_000)
-FEW_STEPS = 5  # a chart with fewer bars says little, so that a smaller step is offered first
-MOST_STEPS, MOST_VALUES = 100, 100  # of an attribute, so that its page can be read
+FEW_STEPS = 5  # a table with fewer rows says little
+MOST_VALUES = 100  # of an attribute, so that its page can be read
 
 
 class Library:
@@ -46,6 +46,11 @@ class Library:
         return self.source.for_basis
 
     @property
+    def labels(self) -> list[str]:
+        """The labels of the model; none of a model of ratings."""
+        return [] if self.model is None else [str(label) for label in self.model.classes]
+
+    @property
     def loaded_model(self) -> LinearModel:
         """The model; an error without one."""
         if self.model is None:
@@ -54,19 +59,18 @@ class Library:
 
     @cached_property
     def by(self) -> list[str]:
-        """Attributes of documents that counts can be shown by: years, other numbers (both in steps), then texts."""
+        """Attributes of documents that counts can be shown by, years first; numbers in steps and as they are."""
         if not isinstance(self.source, Corpus):
             return []
-        numbers, texts = [], []
+        found = []
         for name, values in self.background.attributes.items():
-            found = [number_of(value) for value in values]
-            known = [number for number in found if number is not None]
-            if len(values) > 1 and len(known) == len(found):
-                spread = max(known) - min(known)
-                numbers += [f"{name}:{step}" if step > 1 else name for step in chart_steps(spread)]
-            elif 1 < len(values) <= MOST_VALUES:
-                texts.append(name)
-        return [*sorted(numbers, key=lambda name: "year" not in name), *texts]
+            numbers = [number for value in values if (number := number_of(value)) is not None]
+            spread = max(numbers, default=0) - min(numbers, default=0)
+            if len(numbers) == len(values) and spread >= 10 * FEW_STEPS:
+                found.append(f"{name}:{10 ** int(log10(spread / FEW_STEPS))}")
+            if 1 < len(values) <= MOST_VALUES:
+                found.append(name)
+        return sorted(found, key=lambda name: "year" not in name)
 
     def is_slow(self, *words: str) -> bool:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
@@ -92,18 +96,6 @@ class Library:
         if self.is_slow(*words):
             return Browser(self.source, words, self.settings.windows)
         return self._browser(tuple(words))
-
-
-def chart_steps(spread: float) -> list[int]:
-    """Two steps to count numbers by, for example years: the one that gives a readable number of bars first.
-
-    >>> chart_steps(119)
-    [10, 100]
-    >>> chart_steps(60)
-    [10, 1]
-    """
-    steps = [step for step in STEPS if 2 <= spread / step + 1 <= MOST_STEPS][:2]
-    return sorted(steps, key=lambda step: (spread / step + 1 < FEW_STEPS, -step))
 
 
 def open_library(store: str, model: str | None = None) -> Library:

@@ -6,14 +6,14 @@ The functions run in worker processes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.library import Library
-from bagpack.contexts.concordance import FIELDS, Distribution, ValueCount, count_by
+from bagpack.contexts.concordance import FIELDS, ValueCount, count_by
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
@@ -40,19 +40,6 @@ WARM = 100  # rank of the word that is looked up before the first visitor comes
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """What a model predicts, and from what; `probabilities` says whether it is calibrated."""
-
-    name: str
-    predicts: str
-    labels: list[str]
-    condition: str
-    preset: str
-    features: int
-    probabilities: bool
-
-
-@dataclass(frozen=True)
 class ExamplePair:
     """A pair to begin with, and its label if a model was trained on it."""
 
@@ -71,16 +58,10 @@ class HomePage:
     documents: int
     types: int
     options: Json
-    model: ModelFacts | None
+    model: str
+    labels: list[str]
     examples: list[ExamplePair]
     version: str = __version__
-
-
-@dataclass(frozen=True)
-class Completions:
-    """The most frequent words that begin with the given letters."""
-
-    words: list[KnownWord]
 
 
 def home(library: Library) -> HomePage:
@@ -88,7 +69,7 @@ def home(library: Library) -> HomePage:
     corpus = library.background
     return HomePage(
         library.store_name, corpus.tokens, corpus.sentences, corpus.documents, corpus.types,
-        corpus.manifest["options"], None if library.model is None else model_facts(library), examples(library),
+        corpus.manifest["options"], library.model_name, library.labels, examples(library),
     )  # fmt: skip
 
 
@@ -121,9 +102,9 @@ def _trained(library: Library, model: LinearModel) -> list[ExamplePair]:
     return rows[:OFFERED]
 
 
-def complete(library: Library, start: str) -> Completions:
+def complete(library: Library, start: str) -> list[KnownWord]:
     """The most frequent words that begin so."""
-    return Completions(list(complete_word(library.background, start, OFFERED)))
+    return list(complete_word(library.background, start, OFFERED))
 
 
 def near(library: Library, words: Sequence[str]) -> Near:
@@ -141,22 +122,14 @@ def unknown_words(library: Library, words: Sequence[str]) -> Near:
 
 
 @dataclass(frozen=True)
-class Similar:
-    """A word that is used like another one, and the cosine of their vectors."""
-
-    word: str
-    cosine: float
-
-
-@dataclass(frozen=True)
 class WordPage:
-    """A word's sketch and similar words; for an unknown word, `near` has words with a similar spelling.
+    """A word's sketch, and similar words with the cosine of their vectors; `near` has spellings like an unknown word.
 
     `by`: see /distribution.json.
     """
 
     sketch: WordSketch
-    similar: list[Similar]
+    similar: list[tuple[str, float]]
     near: Near
     by: list[str]
 
@@ -178,12 +151,12 @@ def word(library: Library, name: str) -> WordPage:
     return WordPage(sketch, similar, near(library, [name] if sketch.unknown else []), library.by)
 
 
-def similar_words(library: Library, name: str) -> list[Similar]:
+def similar_words(library: Library, name: str) -> list[tuple[str, float]]:
     """The words that are used most like a word; none before `find` has counted the store's word vectors."""
     if not isinstance(library.source, Corpus) or stored_vectors(library.source.path) is None:
         return []
     found = WordVectors.of(library.source).nearest(name, SIMILAR)
-    return [Similar(word, round(cosine, 3)) for word, cosine in found]
+    return [(word, round(cosine, 3)) for word, cosine in found]
 
 
 def pair(library: Library, w1: str, w2: str) -> PairPage:
@@ -279,20 +252,6 @@ class DistributionPage:
 
 def distribution(library: Library, words: Sequence[str], by: str) -> DistributionPage:
     """How often a word or a pair occurs by an attribute of the documents."""
-    by, found = _count_by(library, words, by)
-    total = sum(row.count for row in found.rows)
-    return DistributionPage(
-        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
-    )
-
-
-def distribution_csv(library: Library, words: Sequence[str], by: str) -> tuple[str, str]:
-    """The name of the attribute, and the same as CSV."""
-    _, found = _count_by(library, words, by)
-    return found.attribute, found.to_csv()
-
-
-def _count_by(library: Library, words: Sequence[str], by: str) -> tuple[str, Distribution]:
     if not library.by:
         raise StoreError(
             "the documents of this corpus have no attributes to count by; see bagpack info STORE"
@@ -301,7 +260,11 @@ def _count_by(library: Library, words: Sequence[str], by: str) -> tuple[str, Dis
     if by.partition(":")[0].strip().lower() not in library.background.attributes:
         known = ", ".join(library.background.attributes)
         raise UsageError(f"the documents have no attribute {by}; they have {known}")
-    return by, count_by(library.background, words, by, library.settings.windows)
+    found = count_by(library.background, words, by, library.settings.windows)
+    total = sum(row.count for row in found.rows)
+    return DistributionPage(
+        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
+    )
 
 
 # Model -------------------------------------------------------------------------------------------------------------
@@ -319,40 +282,29 @@ class WeightedFeature:
 
 @dataclass(frozen=True)
 class ModelPage:
-    """The loaded model: labels, scores of its cross-validation, strongest features, training pairs."""
+    """The loaded model: its cross-validated scores, and for each label the strongest features and training pairs."""
 
-    facts: ModelFacts
+    name: str
+    labels: list[str]
+    condition: str
+    preset: str
+    features: int
     scores: dict[str, Json]
-    settings: Json
-    trained_on: Json
-    strongest: dict[str, list[WeightedFeature]] = field(default_factory=dict)
-    examples: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-
-
-def model_facts(library: Library) -> ModelFacts:
-    """What the model predicts, and from what."""
-    model = library.loaded_model
-    return ModelFacts(
-        library.model_name, model.kind, [str(label) for label in model.classes], model.condition,
-        model.preset.name, len(model.feature_names()), model.calibration is not None,
-    )  # fmt: skip
+    strongest: dict[str, list[WeightedFeature]]
+    examples: dict[str, list[tuple[str, str]]]
 
 
 def model(library: Library, top: int) -> ModelPage:
     """The model's page."""
     loaded = library.loaded_model
-    counting = loaded.counting.to_dict()
-    windows = ", ".join(f"{name} {size}" for name, size in counting.pop("windows", {}).items())
-    data = dict(loaded.manifest.get("data", {}))
-    data.pop("path", None)
     strongest, examples = {}, {}
     for label in loaded.classes or (None,):
         name = "rating" if label is None else str(label)
         strongest[name] = [_weighted(*item) for item in loaded.strongest(label, top) if item[1] > 0]
         examples[name] = [] if label is None else _training_pairs(loaded, label)
-    settings = {**loaded.settings, **counting, "windows": windows}
     return ModelPage(
-        model_facts(library), dict(loaded.manifest.get("scores", {})), settings, data, strongest, examples
+        library.model_name, library.labels, loaded.condition, loaded.preset.name, len(loaded.feature_names()),
+        dict(loaded.manifest.get("scores", {})), strongest, examples,
     )  # fmt: skip
 
 

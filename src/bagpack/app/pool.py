@@ -180,9 +180,7 @@ class Pool:
             ) from None
         except CancelledError:
             raise
-        except (
-            Exception
-        ) as error:  # pebble's ProcessExpired: the kernel ended it for lack of memory, or a library did
+        except Exception as error:  # ProcessExpired: the system ended it for lack of memory, or a library did
             print(f"bagpack: a worker ended: {error}", file=sys.stderr)
             raise UnavailableError(TOO_LARGE) from None
 

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from bagpack._version import __version__
 from bagpack.errors import UsageError
+from bagpack.find.export import write_turtle
 from bagpack.numbers import metric_label, show_interval, show_score
 from bagpack.report.html import make_environment
+from bagpack.sheets import write_table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from bagpack.explain.explanation import Explanation
-
-ASSETS = {
-    "report.css": ("bagpack.report", "templates/style.css", "text/css; charset=utf-8"),
-    "app.css": ("bagpack.app", "static/app.css", "text/css; charset=utf-8"),
-    "app.js": ("bagpack.app", "static/app.js", "text/javascript; charset=utf-8"),
-    "find.js": ("bagpack.app", "static/find.js", "text/javascript; charset=utf-8"),
-    "icon.svg": ("bagpack.app", "static/icon.svg", "image/svg+xml"),
-}
-
-
-@cache
-def asset(name: str) -> tuple[bytes, str]:
-    """One of the few files that pages use, and its type."""
-    package, path, kind = ASSETS[name]
-    return files(package).joinpath(path).read_bytes(), kind
 
 
 def _plain(word: str) -> bool:
@@ -76,8 +65,6 @@ def largest(explanation: Explanation) -> float:
 @cache
 def environment() -> Environment:
     """The templates."""
-    from bagpack import __version__
-
     made = make_environment("bagpack.app", "bagpack.report")
     made.filters["short"] = short
     made.globals |= {
@@ -104,15 +91,9 @@ def table_file(rows: list[list[Any]], kind: str, label: str) -> bytes:
 
     Without any answer, the pairs that were found are taken as they are.
     """
-    import tempfile
-    from pathlib import Path
-
-    from bagpack.find.export import write_turtle
-    from bagpack.sheets import write_table
-
     if kind not in ("tsv", "xlsx", "ttl"):
         raise UsageError(f"{kind!r} is not a kind of file; choose tsv, xlsx or ttl")
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         path = Path(folder, f"pairs.{kind}")
         if kind == "ttl":
             answers = {row[-1] for row in rows[1:]}

@@ -9,14 +9,14 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Body, Depends, Form, Path, Query, Request
 from fastapi.encoders import jsonable_encoder
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.exceptions import HTTPException
 
 from bagpack.app import finding, pages
 from bagpack.app.library import Library
 from bagpack.app.pool import FIND, PAGES, SLOW, Pool
-from bagpack.app.rendering import ASSETS, asset, pair_url, render, table_file, word_url
+from bagpack.app.rendering import pair_url, render, table_file, word_url
 from bagpack.app.session import Session
 from bagpack.contexts.windows import Windows
+from bagpack.corpus.words import KnownWord
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.explain.browse import SORTED, SORTS
 
@@ -138,7 +138,7 @@ async def home(here: Here) -> Answer:
 @router.get("/complete.json", summary="Complete a word")
 async def complete(
     here: Here, q: Annotated[str, Query(max_length=LONGEST_WORD, description="The first letters.")] = ""
-) -> pages.Completions:
+) -> list[KnownWord]:
     """The most frequent words of the corpus that begin with `q`."""
     return await here.pool.run(pages.complete, q, keep=True)
 
@@ -252,14 +252,6 @@ async def distribution(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By 
     return found, bool(found.unknown), {"query": query, "highest": highest}
 
 
-@router.get("/distribution/rows.csv", summary="By attribute, as CSV", response_class=Response)
-async def distribution_csv(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> Response:
-    """A row for each value: count, tokens of its documents, count per million tokens and its 95 % interval."""
-    words = words_of(w1, w2)
-    attribute, text = await here.about(words, pages.distribution_csv, words, by)
-    return attached(b"\xef\xbb\xbf" + text.encode(), f"{'-'.join(words)}-by-{attribute}.csv")
-
-
 @page("/model", "model.html.j2", pages.ModelPage, "The model")
 async def model(
     here: Here, top: Annotated[int, Query(ge=1, le=200, description="Features per label.")] = 8
@@ -351,24 +343,3 @@ def attached(data: bytes, name: str) -> Response:
     kind = kinds.get(plain.rpartition(".")[2], "application/octet-stream")
     headers = {"Content-Disposition": f'attachment; filename="{plain}"'}
     return Response(data, media_type=f"{kind}; charset=utf-8", headers=headers)
-
-
-# The API, and the few files that pages use --------------------------------------------------------------------------
-
-
-@router.get("/api", include_in_schema=False)
-async def api_page(request: Request) -> Response:
-    return html("api.html.j2", api=request.app.openapi())
-
-
-@router.get("/static/{name}", include_in_schema=False)
-async def static(name: str) -> Response:
-    if name not in ASSETS:
-        raise HTTPException(404, "there is no such file")
-    content, kind = asset(name)
-    return Response(content, media_type=kind, headers={"Cache-Control": "max-age=3600"})
-
-
-@router.get("/favicon.ico", include_in_schema=False)
-async def icon() -> Response:
-    return RedirectResponse("/static/icon.svg", 301)

@@ -85,9 +85,7 @@ class Guard:
 
         refusal = self._refusal(scope)
         writes = scope["method"] not in ("GET", "HEAD")
-        if (
-            writes
-        ):  # the body is read in any case: a client that still sends would get a reset instead of the answer
+        if writes:  # the body is read in any case, and a refusal comes after it
             problem, receive = await self._with_body(receive)
             refusal = refusal or problem
         if refusal is not None:
@@ -129,10 +127,8 @@ class Guard:
                     more = message.get("more_body", False)
         except TimeoutError:
             if size <= self.most:
-                return (
-                    408,
-                    f"The request took longer than {self.seconds:g} s; use a faster connection.",
-                ), receive
+                late = f"The request took longer than {self.seconds:g} s; use a faster connection."
+                return (408, late), receive
         if size > self.most:
             return (413, f"The request has more than {self.most:,} bytes; send less at once."), receive
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]

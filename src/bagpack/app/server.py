@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 
 from bagpack._version import __version__
 from bagpack.app import finding, pages
@@ -58,6 +59,11 @@ def create_app(
     )  # fmt: skip
     app.state.library, app.state.pool, app.state.session = library, pool, session
     app.include_router(router)
+    for path, package in (
+        ("/static", ("bagpack.app", "static")),
+        ("/style", ("bagpack.report", "templates")),
+    ):
+        app.mount(path, StaticFiles(packages=[package]))
     for error in (BagpackError, WorkerError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(error, error_response)
     app.add_middleware(
@@ -81,16 +87,20 @@ async def error_response(request: Request, error: Exception) -> Response:
 
 
 def _status(error: Exception) -> tuple[int, str]:
-    for kind, status in ((UnavailableError, 503), (StoreError, 404), (BagpackError, 400)):
-        if isinstance(error, kind):
-            return status, str(error)
-    if isinstance(error, HTTPException):
-        missing = "there is no such page" if error.detail == "Not Found" else str(error.detail)
-        return error.status_code, missing
-    if isinstance(error, RequestValidationError):
-        first: dict[str, Any] = dict(error.errors()[0])
-        where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return 400, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    match error:
+        case UnavailableError():
+            return 503, str(error)
+        case StoreError():
+            return 404, str(error)
+        case BagpackError():
+            return 400, str(error)
+        case HTTPException():
+            missing = "there is no such page"
+            return error.status_code, missing if error.detail == "Not Found" else str(error.detail)
+        case RequestValidationError():
+            first: dict[str, Any] = dict(error.errors()[0])
+            where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+            return 400, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
     return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from bagpack.app.finding import FoundRow, Task, task_from
@@ -15,26 +15,20 @@ from bagpack.find.answers import Answers
 from bagpack.find.examples import UNNAMED, Pair
 
 
-@dataclass(eq=False)
 class Session:
-    """One relation for all tabs with `bagpack teach`; otherwise each page keeps its examples and answers itself."""
+    """One relation for all tabs with `bagpack teach`; otherwise each page keeps its examples and answers itself.
 
-    answers: Answers | None = None
-    offered: set[Pair] = field(default_factory=set)
-    progress: str = field(
-        default_factory=lambda: os.path.join(tempfile.gettempdir(), f"bagpack-find-{os.getpid()}.json")
-    )
+    ``file`` is the name of the file that answers are saved to, ``relation`` the name of the relation; both may be
+    empty. ``progress`` is where a search notes what it is doing.
+    """
 
-    @property
-    def file(self) -> str:
-        """The name of the file that answers are saved to; empty if the page keeps them."""
-        return "" if self.answers is None else self.answers.path.name
-
-    @property
-    def relation(self) -> str:
-        """The name of the relation, if it has one."""
-        label = "" if self.answers is None else self.answers.examples.label
-        return "" if label == UNNAMED else label
+    def __init__(self, answers: Answers | None = None) -> None:
+        self.answers = answers
+        self.offered: set[Pair] = set()
+        self.progress = os.path.join(tempfile.gettempdir(), f"bagpack-find-{os.getpid()}.json")
+        self.file = "" if answers is None else answers.path.name
+        label = UNNAMED if answers is None else answers.examples.label
+        self.relation = "" if label == UNNAMED else label
 
     def task(self, given: Any) -> Task:
         """What a request asks for; with `bagpack teach`, examples and answers are those of the files."""
@@ -80,13 +74,9 @@ class Session:
 
     def to_dict(self) -> dict[str, Any]:
         """The examples and answers of the files, for a page."""
-        if self.answers is None:
-            return {"file": "", "label": "", "pairs": [], "answers": []}
-        answered = [[*pair, right] for pair, right in self.answers.answered]
-        return {
-            "file": self.file, "label": self.relation, "pairs": [list(p) for p in self.answers.examples.positives],
-            "answers": answered,
-        }  # fmt: skip
+        pairs = [] if self.answers is None else [list(pair) for pair in self.answers.examples.positives]
+        answers = [] if self.answers is None else [[*pair, right] for pair, right in self.answers.answered]
+        return {"file": self.file, "label": self.relation, "pairs": pairs, "answers": answers}
 
     def close(self) -> None:
         """Remove the note of progress."""

@@ -17,8 +17,8 @@ for (const field of document.querySelectorAll("input[data-complete]")) {
       try {
         const answer = await fetch("/complete.json?" + new URLSearchParams({ q: start }));
         const found = await answer.json();
-        if (asked !== start || !found.words) return;
-        list.replaceChildren(...found.words.map((item) => {
+        if (asked !== start || !answer.ok) return;
+        list.replaceChildren(...found.map((item) => {
           const option = document.createElement("option");
           option.value = item.word;
           option.label = item.word + " (" + item.count.toLocaleString("en") + ")";
