@@ -149,8 +149,16 @@ class Basis:
 
     @classmethod
     def problems(cls, path: str | Path) -> list[str]:
-        """Damage of a file, by its checksum, if it has one."""
-        cls.open(path)
+        """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
+        basis = cls.open(path)
+        for terms_of, counts in (
+            (basis.unigrams, basis.unigram_counts),
+            (basis.bigrams, basis.bigram_counts),
+        ):
+            ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
+            if any(counts) and ranks != sorted(ranks):
+                wrong = next(own[1] for own, other in zip(ranks, sorted(ranks), strict=True) if own != other)
+                return [f"has {wrong!r} in a place which is not rank order; choose the basis again"]
         _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
         checksum, _, terms = rest.partition(b"\n")
         if mark and checksum.strip().decode("ascii", "replace") != digest(terms):

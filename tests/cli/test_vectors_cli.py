@@ -215,7 +215,7 @@ def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
     done = cli("check", store, data)
     assert done.code == 0, done.err
-    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]", "[/b]"]
+    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]"]
 
 
 # Bad input ----------------------------------------------------------------------------------------------------
@@ -232,10 +232,8 @@ def test_a_basis_of_another_corpus(fails, pairs, tmp_path):
     Basis.of(other, 2).save(tmp_path / "basis.tsv")
     sentence = fails(pairs, "--basis", tmp_path / "basis.tsv")
     assert "was chosen from a corpus other than" in sentence
-    assert (
-        "('a' occurs 1 times there, " in sentence and "or remove the counts to use it on purpose" in sentence
-    )
-    assert "nothing.tsv cannot be read: No such file" in fails(pairs, "--basis", tmp_path / "nothing.tsv")
+    assert "('a' occurs 1 times there, " in sentence and "or remove the counts" in sentence
+    assert "nothing.tsv cannot be read" in fails(pairs, "--basis", tmp_path / "nothing.tsv")
 
 
 def test_an_output_that_exists(cli, fails, store, pairs, tmp_path):

@@ -46,7 +46,6 @@ def run(shell, script, environment):
         ("bagpack index --app", "--append"),
         ("bagpack engine b", "build"),
         ("bagpack evaluate my.bp data.tsv --preset mo", "modern"),
-        ("bagpack evaluate my.bp data.tsv --split le", "lexical"),
         ("bagpack --backend da", "dask"),
     ],
 )

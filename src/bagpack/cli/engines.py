@@ -107,7 +107,8 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
     lines += facts["examples"]
     cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
     cost += f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
-    lines.append(f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}")
+    if requests:
+        lines.append(f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}")
     console.write("\n".join(lines) + "\n")
 
 
