@@ -218,8 +218,7 @@ class LinearModel:
             raise UsageError("the model predicts ratings, which have no probabilities")
         if self.calibrated.calibration is None:
             raise UsageError(
-                "the model has no probabilities: they are calibrated on held-out training pairs, for which at least "
-                "two pairs of a label are needed"
+                "the model has no probabilities: to calibrate them, two pairs of a label are needed"
             )
         return self.calibrated.calibration.probabilities(decisions)
 
@@ -229,10 +228,7 @@ class LinearModel:
 
     @cached_property
     def calibrated(self) -> LinearModel:
-        """The model with probabilities, calibrated when they are first needed: that takes five times as long as `fit`.
-
-        The model itself where it cannot be calibrated.
-        """
+        """The model with probabilities, if it can have them: made when first needed, in five times `fit`'s time."""
         if self.calibration is not None or self.calibrator is None:
             return self
         found = self.calibrator()
