@@ -227,6 +227,7 @@ def _words_task(
     sums = np.zeros((group, 2 * (VOIDS + terms)), dtype)
     columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, dtype)
     clocks, clock = np.zeros(VOIDS + terms, np.int64), 1
+    listed = np.empty(2 * max(windows.before, windows.after) + 1, np.int64)
     rows: list[tuple[NDArray[Any], I32]] = []
     lengths = np.empty(len(targets), np.int64)
     for start in range(0, len(targets), group):
@@ -236,7 +237,7 @@ def _words_task(
             clock = kernels.count_words(
                 shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part],
                 place.lows[part] + quotas[number, part], place.lengths[part], windows.before, windows.after,
-                *basis_tables(shard, basis), sums, clocks, clock,
+                *basis_tables(shard, basis), sums, clocks, clock, listed,
             )  # fmt: skip
         used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
         rows.append((narrowed(values[:used]), columns[:used].copy()))
