@@ -122,8 +122,6 @@ class LinearModel:
         """The training pairs, for explanations; None if they were not kept."""
         return self.kept() if callable(self.kept) else self.kept
 
-    # Where new pairs are counted --------------------------------------------------------------------------------
-
     @cached_property
     def source(self) -> ContextSource:
         return self.open_source()
@@ -165,8 +163,6 @@ class LinearModel:
             )
         return counts
 
-    # Features ---------------------------------------------------------------------------------------------------
-
     @property
     def terms(self) -> tuple[str, ...]:
         return tuple(self.basis.terms)
@@ -185,8 +181,6 @@ class LinearModel:
         order = np.argsort(-weights, kind="stable")[:n]
         names = self.feature_names()
         return [(names[j], float(weights[j])) for j in order]
-
-    # Predictions ------------------------------------------------------------------------------------------------
 
     def decisions(self, X: Any) -> Floats:
         """Decision values (or predicted ratings), pairs × outputs."""

@@ -72,8 +72,6 @@ class PairCounts:
     def __deepcopy__(self, memo: dict[int, Any]) -> PairCounts:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
 
-    # Pairs ------------------------------------------------------------------------------------------------------
-
     @cached_property
     def name_list(self) -> list[str]:
         return [name.decode() for name in self.names]
@@ -127,8 +125,6 @@ class PairCounts:
     def reversed(self) -> PairCounts:
         """Each pair the other way round; the tables are shared."""
         return replace(self, rows=self.rows[:, ::-1].copy(), swapped=~self.swapped)
-
-    # How often --------------------------------------------------------------------------------------------------
 
     @property
     def n_w1(self) -> I64:
@@ -204,8 +200,6 @@ class PairCounts:
             for row in rows[seen[rows] > most].tolist()
         }
 
-    # Counts -----------------------------------------------------------------------------------------------------
-
     def feature_names(self, condition: str = "v1v2v12") -> list[str]:
         """Names of the columns of ``tocsr(condition)``."""
         return feature_names(self.basis.terms, condition)
@@ -245,8 +239,6 @@ class PairCounts:
             found=self.found[kept], taken=self.taken[kept], rows=rows.reshape(-1, 2).astype(np.int64),
             pair_of=np.where(self.pair_of >= 0, np.searchsorted(kept, self.pair_of), -1),
         )  # fmt: skip
-
-    # On disk ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         from bagpack.vectors.storage import save_counts
