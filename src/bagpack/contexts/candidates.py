@@ -43,15 +43,14 @@ Fixed = Target | Sequence[Target] | None
 class Candidates:
     """Pairs (words[first[i]], words[second[i]]), each unordered pair once, by the number of the first, then the second.
 
-    n_plus[i] is how often the first word comes first, n_minus[i] how often the second does, n_words[k] how often the
-    k-th word occurs. Among all pairs of a vocabulary the second word is the more frequent one.
+    Among all pairs of a vocabulary the second word is the more frequent one.
     """
 
     words: Sequence[Target]
-    n_words: I64
+    n_words: I64  # how often each word occurs
     first: I32
     second: I32
-    n_plus: NDArray[Any]
+    n_plus: NDArray[Any]  # how often the first word comes first
     n_minus: NDArray[Any]
 
     def __len__(self) -> int:
@@ -73,10 +72,7 @@ class Candidates:
 
 
 def frequent_numbers(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> I64:
-    """Numbers in the lexicon of the most frequent words that have a letter, the most frequent first.
-
-    Ties are in code-point order.
-    """
+    """Numbers in the lexicon of the most frequent words that have a letter, by frequency, then in code-point order."""
     counts = np.asarray(corpus.lexicon.counts)
     order = np.flatnonzero(counts >= min_count)
     order = order[np.argsort(-counts[order], kind="stable")]
@@ -125,7 +121,7 @@ def candidate_batches(
     if min_count < 1 or min_together < 1:
         raise UsageError(f"min_count={min_count}, min_together={min_together}: both must be at least 1")
     between = (windows or Windows()).between
-    firsts, seconds = _several(w1), _several(w2)
+    firsts, seconds = ([own] if isinstance(own, Target) else own and list(own) for own in (w1, w2))
     fixed = [*(firsts or []), *(seconds or [])]
     words, counts = _by_frequency(corpus, vocabulary, fixed, min_count)
     number = {target: k for k, target in enumerate(words)}
@@ -166,12 +162,11 @@ def _by_frequency(
     return [words[k] for k in chosen], counts[chosen]
 
 
-def _several(fixed: Fixed) -> list[Target] | None:
-    return [fixed] if isinstance(fixed, Target) else None if fixed is None else list(fixed)
-
-
 def _oriented(
-    found: Candidates, number: dict[Target, int], firsts: list[Target] | None, seconds: list[Target] | None
+    found: Candidates,
+    number: dict[Target, int],
+    firsts: Sequence[Target] | None,
+    seconds: Sequence[Target] | None,
 ) -> Candidates:
     """The pairs with the given words in their places, if there are any."""
     if seconds is None:

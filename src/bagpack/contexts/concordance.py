@@ -93,10 +93,7 @@ class Concordance(Sequence[Context]):
 
 def show(corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows) -> Context:
     """The text of one observation; `lengths` are the targets' in tokens, first word and second."""
-    one = ShardObservations(
-        observation.shard,
-        *(np.array([number]) for number in (observation.first, observation.second, observation.order)),
-    )
+    one = ShardObservations(observation.shard, *(np.array([number]) for number in observation[1:]))
     return show_all(corpus, one, lengths, windows)[0]
 
 

@@ -13,10 +13,9 @@ and the corpus into shards. A task is sent the path of the store and the words t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,16 +26,16 @@ from bagpack.basis import Basis
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
 from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
-from bagpack.contexts.occurrences import Occurrences, most_occurrences, occurrences_by_shard
+from bagpack.contexts.occurrences import most_occurrences, occurrences_by_shard
 from bagpack.contexts.targets import Target
-from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import OPEN_SHARDS, Corpus
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus, open_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
-from bagpack.parallel import Arrays, Shared, Work, gather, progress, worker_count
+from bagpack.parallel import Arrays, Shared, gather, progress, worker_count
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -111,11 +110,6 @@ def basis_tables(shard: Shard, basis: Basis) -> tuple[NDArray[Any], NDArray[np.u
 # Dividing the work, and joining the results ----------------------------------------------------------------------
 
 
-def no_rows(rows: int, width: int) -> Csr:
-    """Rows of zeros."""
-    return make_rows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(rows, np.int64), width)
-
-
 def narrowed(values: NDArray[Any]) -> NDArray[Any]:
     """Counts as 32-bit numbers, unless one of them does not fit."""
     return values if values.size and values.max() > np.iinfo(np.int32).max else values.astype(np.int32)
@@ -186,31 +180,14 @@ def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
     columns = np.empty(values.size, np.int32)
     row = 0
     for task in left:
-        data, indices = task.take()
+        (data, indices), sizes = task.take(), task.facts[0]
         if data.dtype.itemsize > values.dtype.itemsize:
             values = values.astype(data.dtype)
-        sizes = task.facts[0]
-        to = starts[row : row + sizes.size]
-        if (to[1:] == (to + sizes)[:-1]).all():
-            at: Any = slice(to[0], to[0] + data.size)
-        else:
-            at = np.repeat(to - (np.cumsum(sizes) - sizes), sizes) + np.arange(data.size)
+        shifts = starts[row : row + sizes.size] - (np.cumsum(sizes) - sizes)
+        at = np.repeat(shifts, sizes) + np.arange(data.size)
         values[at], columns[at] = data, indices
         row += sizes.size
     return make_rows(values, columns, ends, width)
-
-
-def _count_tasks(
-    work: Work, calls: Sequence[Any], small: Any, near: Path, finished: Callable[[int], None]
-) -> Any:
-    """Do the tasks. The `small` one is done here first, so that not every worker compiles the kernels by itself."""
-    if len(calls) > 1 and worker_count() > 1 and work not in _compiled:
-        work(*small)
-        _compiled.add(work)
-    return gather(work, calls, near, finished)
-
-
-_compiled: set[Work] = set()
 
 
 # Words ----------------------------------------------------------------------------------------------------------
@@ -221,16 +198,14 @@ def count_words(
 ) -> tuple[Csr, I64]:
     """Rows (pre, post) of each target over the corpus, and how often it occurs in all."""
     if not len(targets):
-        return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
+        return sparse.csr_array(np.zeros((0, 2 * len(basis)), np.int32)), np.zeros(0, np.int64)
     work = most_occurrences(corpus, targets)
     if not isinstance(corpus, Subcorpus):
         work = np.minimum(work, settings.limit or ALL)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
     parts = task_runs(work, POSITIONS_PER_TASK, longest)
-    store = place_of(corpus)
-    calls = [(store, targets[part], basis, settings) for part in parts]
-    small = (store, targets[:1], basis, replace(settings, limit=1))
-    with _count_tasks(_words_task, calls, small, corpus.path, per_task(parts, "words")) as left:
+    calls = [(place_of(corpus), targets[part], basis, settings) for part in parts]
+    with gather(_words_task, calls, corpus.path, per_task(parts, "words")) as left:
         rows = join_rows(left, np.arange(len(targets)), 2 * len(basis))
         return rows, np.concatenate([task.facts[1] for task in left])
 
@@ -238,47 +213,36 @@ def count_words(
 def _words_task(
     store: StorePlace, targets: Sequence[Target], basis: Basis, settings: CountSettings
 ) -> tuple[tuple[I64, I64], Arrays]:
-    """Entries of each row and occurrences of each target; the rows."""
-    corpus = open_store(store)
-    places = list(occurrences_by_shard(corpus, targets))
+    """Entries of each row and occurrences of each target; the rows, summed a few at a time to stay in the cache."""
+    shards, windows, terms = open_store(store).shards, settings.windows, len(basis)
+    places = list(occurrences_by_shard(open_store(store), targets))
     counts = np.array([place.counts for place in places], np.int64)
     # The first `limit` of each target in corpus order.
     quotas = np.clip((settings.limit or ALL) - (np.cumsum(counts, axis=0) - counts), 0, counts)
-    chosen = [replace(place, highs=place.lows + quota) for place, quota in zip(places, quotas, strict=True)]
-    lengths, values, columns = _sum_contexts(corpus.shards, chosen, basis, settings.windows)
-    return (lengths, counts.sum(axis=0)), (values, columns)
-
-
-def _sum_contexts(
-    shards: Sequence[Shard], places: Sequence[Occurrences], basis: Basis, windows: Windows
-) -> Rows:
-    """A row for each target; a few at a time, so that sums stay in the cache."""
-    terms, targets = len(basis), places[0].lows.size
-    most = np.sum([place.counts for place in places], axis=0).max()
-    dtype = np.int32 if most <= np.iinfo(np.int32).max else np.int64  # what fits into the cache counts faster
-    group = max(1, min(targets, SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
+    # What fits into the cache counts faster.
+    dtype = np.int32 if quotas.sum(axis=0).max() <= np.iinfo(np.int32).max else np.int64
+    group = max(1, min(len(targets), SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
     if len(shards) > OPEN_SHARDS:
-        group = targets  # they do not all stay open: to go through them once weighs more than the cache
+        group = len(targets)  # they do not all stay open: to go through them once weighs more than the cache
     sums = np.zeros((group, 2 * (VOIDS + terms)), dtype)
     columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, dtype)
-    clocks = np.zeros(VOIDS + terms, np.int64)
-    clock = 1
-    parts: list[tuple[NDArray[Any], I32]] = []
-    lengths = np.empty(targets, np.int64)
-    starts = np.arange(0, targets, group)
-    used_shards = np.add.reduceat([place.counts for place in places], starts, axis=1).T > 0
-    for start, is_used in zip(starts.tolist(), used_shards, strict=True):
-        part = slice(start, min(start + group, targets))
-        for number in np.flatnonzero(is_used).tolist():
+    clocks, clock = np.zeros(VOIDS + terms, np.int64), 1
+    listed = np.empty(2 * max(windows.before, windows.after) + 1, np.int64)
+    rows: list[tuple[NDArray[Any], I32]] = []
+    lengths = np.empty(len(targets), np.int64)
+    for start in range(0, len(targets), group):
+        part = slice(start, min(start + group, len(targets)))
+        for number in np.flatnonzero(quotas[:, part].any(axis=1)).tolist():
             place, shard = places[number], shards[number]
             clock = kernels.count_words(
-                shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part], place.highs[part],
-                place.lengths[part], windows.before, windows.after, *basis_tables(shard, basis), sums, clocks, clock,
+                shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part],
+                place.lows[part] + quotas[number, part], place.lengths[part], windows.before, windows.after,
+                *basis_tables(shard, basis), sums, clocks, clock, listed,
             )  # fmt: skip
         used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
-        parts.append((narrowed(values[:used]), columns[:used].copy()))
-    all_values, all_columns = map(np.concatenate, zip(*parts, strict=True))
-    return lengths, all_values, all_columns
+        rows.append((narrowed(values[:used]), columns[:used].copy()))
+    all_values, all_columns = map(np.concatenate, zip(*rows, strict=True))
+    return (lengths, counts.sum(axis=0)), (all_values, all_columns)
 
 
 # Co-occurrences of pairs -------------------------------------------------------------------------------------------
@@ -409,11 +373,10 @@ def count_pairs(
     """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
     if not pairs:
         none = np.zeros((0, 2), np.int64)
-        return PairCountsOf(no_rows(0, 6 * len(basis)), none, none)
+        return PairCountsOf(sparse.csr_array(np.zeros((0, 6 * len(basis)), np.int32)), none, none)
     order, parts, tasks = divide_pairs(corpus, pairs, settings)
     calls = [(task, basis) for task in tasks]
-    small = divide_pairs(corpus, pairs[:1], replace(settings, limit=1))[2][0], basis
-    with _count_tasks(_pairs_task, calls, small, corpus.path, per_task(parts, "pairs")) as left:
+    with gather(_pairs_task, calls, corpus.path, per_task(parts, "pairs")) as left:
         found, taken = (np.empty((len(pairs), 2), np.int64) for _ in range(2))
         for number, table in enumerate((found, taken), 1):
             table[order] = np.concatenate([task.facts[number] for task in left])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,8 +134,7 @@ def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
 # One word or pair ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """One observation: its shard, the positions of its targets (second -1 for a word), its order."""
 
     shard: int
@@ -158,7 +157,7 @@ class ShardObservations:
 
     def at(self, index: int) -> Observation:
         return Observation(
-            self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
+            self.shard, *(int(part[index]) for part in (self.firsts, self.seconds, self.orders))
         )
 
     def take(self, chosen: slice | I64) -> ShardObservations:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,22 +45,13 @@ class Calibration:
     curves: tuple[Curve, ...]
 
     def probabilities(self, decisions: Floats) -> Floats:
-        """One probability per pair and class.
-
-        Two classes share one output: the columns are 1 − p and p. Several classes are normalised to a sum of 1 (all
-        equal where every curve says 0).
-        """
+        """One per pair and class: 1 − p and p for two classes, which share an output; several are normalised."""
         found = np.column_stack([curve(decisions[:, k]) for k, curve in enumerate(self.curves)])
         if self.kind == "binary":
             return np.hstack([1 - found, found])
         total = found.sum(axis=1, keepdims=True)
         equal = np.full_like(found, 1 / found.shape[1])
         return np.asarray(np.divide(found, total, out=equal, where=total > 0))
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Calibration:
-        curves = (Curve(float(curve["slope"]), float(curve["intercept"])) for curve in stored["curves"])
-        return cls(stored["kind"], tuple(curves))
 
 
 def fit_calibration(decisions: Floats, columns: Bools, kind: Kind) -> Calibration:
@@ -136,10 +127,7 @@ def calibration_folds(columns: Bools, groups: Index, folds: int = FOLDS) -> Inde
 
 
 def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) -> Floats:
-    """Decision values of every row by a model that was trained on the other folds, of which there are at least two.
-
-    ``decide(train, test)`` trains on the rows ``train`` and returns the decision values of the rows ``test``.
-    """
+    """Decision values of every row by ``decide(train, test)``, which trains on the other folds, at least one."""
     tests = [np.flatnonzero(fold == number) for number in np.unique(fold)]
     parts = [decide(np.flatnonzero(fold != fold[test[0]]), test) for test in tests]
     out = np.empty((len(fold), parts[0].shape[1]))

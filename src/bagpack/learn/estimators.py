@@ -144,10 +144,9 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         return self.model_.decode(decisions)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Calibrated probability of each class, pairs × classes.
+        """Calibrated probability of each class, pairs × classes; see `LinearModel.predict_proba`.
 
         The first call calibrates on held-out folds of the training pairs, which takes five times as long as `fit`.
-        Labels are chosen by decision values, so the most probable class can be another than the one `predict` gives.
         """
         decisions = self._decisions(X)
         return self.model_.probabilities(decisions)

@@ -413,7 +413,6 @@ class Features:
         return np.concatenate(parts)
 
     def squares(self) -> Floats:
-        """Squared length of each pair's features."""
         out = np.zeros(len(self)) if self.own is None else _row_squares(self.own)
         for table, rows in self.words():
             out += _row_squares(table)[rows]
@@ -429,7 +428,6 @@ def sum_by(rows: Index, values: Floats, n: int) -> Floats:
 
 
 def with_values(rows: Csr, values: Floats) -> Csr:
-    """The same places with other values."""
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
@@ -521,14 +519,7 @@ def _product_sums(indptr, indices, data, order, w1, w2, coef, weights):  # type:
 
 
 def row_products(rows: Csr, w1: Index, w2: Index) -> tuple[Floats, Floats]:
-    """Inner product of each pair's two rows, and the squared length of their product column by column.
-
-    Examples
-    --------
-    >>> rows = sparse.csr_array(np.array([[0.6, 0.8], [1.0, 0.0]]))
-    >>> [values.tolist() for values in row_products(rows, np.array([0, 1]), np.array([1, 1]))]
-    [[0.6, 1.0], [0.36, 1.0]]
-    """
+    """Inner product of each pair's two rows, and the squared length of their product column by column."""
     sums, squares = np.zeros(len(w1)), np.zeros(len(w1))
     _product_totals(*row_arrays(rows), *_by_first(w1, w2), np.zeros(rows.shape[1]), sums, squares)
     return sums, squares

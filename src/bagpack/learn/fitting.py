@@ -119,8 +119,7 @@ def hold_out(
 ) -> HeldOut | None:  # fmt: skip
     """Decision values by cross-validation; None where the rows cannot be divided into folds.
 
-    A pair and the same pair the other way round are in one fold. ``grams``: the condition's Gram matrix
-    (`shared_grams`), where it was computed before.
+    A pair and its reverse are in one fold. ``grams``: the condition's Gram matrix, where it was computed before.
     """
     try:
         fold = calibration.calibration_folds(targets.columns, _unordered_pairs(counts))
@@ -155,8 +154,7 @@ def calibrate(
 ) -> LinearModel:  # fmt: skip
     """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
 
-    Ratings have no probabilities; where the rows cannot be divided into folds, the model is returned as it is.
-    ``held_out`` saves the cross-validation where it was done before.
+    The model as it is for ratings, and where the rows cannot be divided. ``held_out``: what `hold_out` found before.
     """
     if targets.kind == "rating":
         return model

@@ -122,8 +122,6 @@ class LinearModel:
         """The training pairs, for explanations; None if they were not kept."""
         return self.kept() if callable(self.kept) else self.kept
 
-    # Where new pairs are counted --------------------------------------------------------------------------------
-
     @cached_property
     def source(self) -> ContextSource:
         return self.open_source()
@@ -165,8 +163,6 @@ class LinearModel:
             )
         return counts
 
-    # Features ---------------------------------------------------------------------------------------------------
-
     @property
     def terms(self) -> tuple[str, ...]:
         return tuple(self.basis.terms)
@@ -185,8 +181,6 @@ class LinearModel:
         order = np.argsort(-weights, kind="stable")[:n]
         names = self.feature_names()
         return [(names[j], float(weights[j])) for j in order]
-
-    # Predictions ------------------------------------------------------------------------------------------------
 
     def decisions(self, X: Any) -> Floats:
         """Decision values (or predicted ratings), pairs × outputs."""
@@ -218,8 +212,7 @@ class LinearModel:
             raise UsageError("the model predicts ratings, which have no probabilities")
         if self.calibrated.calibration is None:
             raise UsageError(
-                "the model has no probabilities: they are calibrated on held-out training pairs, for which at least "
-                "two pairs of a label are needed"
+                "the model has no probabilities: to calibrate them, two pairs of a label are needed"
             )
         return self.calibrated.calibration.probabilities(decisions)
 
@@ -229,10 +222,7 @@ class LinearModel:
 
     @cached_property
     def calibrated(self) -> LinearModel:
-        """The model with probabilities, calibrated when they are first needed: that takes five times as long as `fit`.
-
-        The model itself where it cannot be calibrated.
-        """
+        """The model with probabilities, if it can have them: made when first needed, in five times `fit`'s time."""
         if self.calibration is not None or self.calibrator is None:
             return self
         found = self.calibrator()

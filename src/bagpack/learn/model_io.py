@@ -23,19 +23,12 @@ import numpy as np
 from scipy import sparse
 
 from bagpack._version import __version__
-from bagpack.artefacts import (
-    MANIFEST,
-    Artefact,
-    Kind,
-    check_place,
-    new_artefact,
-    open_artefact,
-)
+from bagpack.artefacts import MANIFEST, Artefact, Kind, check_place, new_artefact, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.files import save_npy, write_bytes, write_text
-from bagpack.learn.calibration import Calibration, Threshold
+from bagpack.learn.calibration import Calibration, Curve, Threshold
 from bagpack.learn.features import PRESETS, Modern, Scaling
 from bagpack.learn.model import LinearModel, TrainingPairs
 from bagpack.names import SEGMENTS, block_width, blocks_of
@@ -180,9 +173,12 @@ def load_model(path: str | Path) -> LinearModel:
         preset = PRESETS[document["preset"]]
         if isinstance(preset, Modern):
             preset = Modern(v12=float(document["v12_factor"]))
-        calibration = document["calibration"] and Calibration.from_json(document["calibration"])
-        if calibration and (calibration.kind != kind or len(calibration.curves) != outputs):
-            raise ValueError(f"{len(calibration.curves)} calibration curves for {outputs} outputs")
+        calibration = None
+        if fitted := document["calibration"]:
+            curves = tuple(Curve(float(one["slope"]), float(one["intercept"])) for one in fitted["curves"])
+            calibration = Calibration(fitted["kind"], curves)
+            if calibration.kind != kind or len(curves) != outputs:
+                raise ValueError(f"{len(curves)} calibration curves for {outputs} outputs")
         widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
         weights = {
             block: _read_array(stored, f"{block}.weights.npy", (width, outputs))

@@ -239,7 +239,6 @@ class _Problem:
     epsilon: float
 
     def losses(self, values: Floats) -> Floats:
-        """Cost of each pair's decision value."""
         error = self.target - values
         return np.maximum(
             np.maximum(self.high * (error - self.epsilon), self.low * (error + self.epsilon)), 0.0
@@ -348,20 +347,16 @@ def descend(
     Outputs are solved at once, in threads; the solution is the same for any number.
     """
     rows = _Rows.of(features)
-    problems = (
-        _Problem(rows, target[:, k].copy(), low[:, k].copy(), high[:, k].copy(), epsilon)
-        for k in range(target.shape[1])
-    )
-    coef, intercept, gaps = zip(
-        *run_threads(delayed(_Problem.solve)(one, tol) for one in problems), strict=True
-    )
+    columns = zip(target.T.copy(), low.T.copy(), high.T.copy(), strict=True)
+    problems = [_Problem(rows, *own, epsilon) for own in columns]
+    tasks = (delayed(_Problem.solve)(one, tol) for one in problems)
+    coef, intercept, gaps = zip(*run_threads(tasks), strict=True)
     late = [gap for gap in gaps if gap > tol]
     if late:
-        warnings.warn(
+        message = (
             f"the solver stopped after {MAX_EPOCHS} epochs before it reached the optimum for {len(late)} of "
-            f"{len(gaps)} outputs: the objective may be up to {100 * max(late):.2f} % too high ({100 * tol:.2f} % was "
-            "asked); a smaller C helps",
-            ConvergenceWarning,
-            stacklevel=4,
         )
+        message += f"{len(gaps)} outputs: the objective may be up to {100 * max(late):.2f} % too high "
+        message += f"({100 * tol:.2f} % was asked); a smaller C helps"
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
     return Dual(np.stack(coef, axis=1), np.array(intercept), not late)

@@ -131,10 +131,7 @@ def row_gram(rows: Csr) -> Floats:
 
 
 def pair_gram(features: Features) -> Floats:
-    """Gram matrix of the pairs: ``G1[w1, w1] + G2[w2, w2]`` of the words' rows, and those of products and own columns.
-
-    G1 and G2 have only as many rows as there are distinct words.
-    """
+    """``G1[w1, w1] + G2[w2, w2]`` of the distinct words' rows, and the Gram matrices of products and own columns."""
     out = np.zeros((len(features), len(features)))
     for table, rows in features.words():
         words = row_gram(table)
@@ -213,9 +210,6 @@ def _solve(rows: Features | Floats, y: Any, svm: SvmSettings) -> Dual:
 
 
 def held_out_by_gram(gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings) -> Floats:
-    """Decision values of the test rows by an SVM of the training rows, from the Gram matrix of all rows.
-
-    ``targets`` are those of the training rows.
-    """
+    """Decision values of the test rows, from the Gram matrix of all rows and the targets of the training rows."""
     dual = solve(gram[np.ix_(train, train)], targets, svm)
     return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)

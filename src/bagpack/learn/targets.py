@@ -43,7 +43,6 @@ class Targets:
         return replace(self, columns=self.columns[own], codes=self.codes[own], ratings=self.ratings[own])
 
     def one_hot(self) -> Bools:
-        """Rows × classes, also for two classes."""
         if self.kind == "binary":
             return np.column_stack([~self.columns[:, 0], self.columns[:, 0]])
         return self.columns
@@ -135,7 +134,6 @@ def _label_names(labels: list[Any]) -> tuple[Any, ...]:
 
 
 def python_value(label: Any) -> Any:
-    """A scalar of numpy as Python's own type."""
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -149,10 +147,7 @@ def check_trainable(targets: Targets, where: str = "the training rows") -> None:
 
 
 def decode(kind: Kind, decisions: Floats) -> Any:
-    """Class codes or ratings from decision values, pairs × outputs.
-
-    Of equal values the first class wins, and so it does for 0 of two.
-    """
+    """Class codes or ratings from decision values; of equal values the first class wins, as for 0 of two."""
     if kind == "binary":
         return (decisions[:, 0] > 0).astype(np.intp)
     if kind == "multiclass":

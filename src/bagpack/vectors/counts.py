@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr, make_rows, no_rows
+from bagpack.contexts.count import Csr, make_rows
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
@@ -71,8 +71,6 @@ class PairCounts:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PairCounts:
         return self  # immutable, and too large to copy whenever scikit-learn clones an estimator
-
-    # Pairs ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def name_list(self) -> list[str]:
@@ -127,8 +125,6 @@ class PairCounts:
     def reversed(self) -> PairCounts:
         """Each pair the other way round; the tables are shared."""
         return replace(self, rows=self.rows[:, ::-1].copy(), swapped=~self.swapped)
-
-    # How often --------------------------------------------------------------------------------------------------
 
     @property
     def n_w1(self) -> I64:
@@ -204,8 +200,6 @@ class PairCounts:
             for row in rows[seen[rows] > most].tolist()
         }
 
-    # Counts -----------------------------------------------------------------------------------------------------
-
     def feature_names(self, condition: str = "v1v2v12") -> list[str]:
         """Names of the columns of ``tocsr(condition)``."""
         return feature_names(self.basis.terms, condition)
@@ -230,7 +224,9 @@ class PairCounts:
         """Per pair, whether its vector over some blocks is all zero; names of other blocks are ignored."""
         words, pairs = np.diff(self.words.indptr), np.append(np.diff(self.together.indptr), 0)
         lengths = {"v1": words[self.w1], "v2": words[self.w2], "v12": pairs[self.pair_of]}
-        return np.asarray(np.sum([lengths[block] for block in blocks if block in lengths], axis=0) == 0)
+        return np.asarray(
+            sum((lengths[block] for block in blocks if block in lengths), 0 * self.pair_of) == 0
+        )
 
     def compact(self) -> PairCounts:
         """The same pairs with only the names, words and unordered pairs that they use."""
@@ -243,8 +239,6 @@ class PairCounts:
             found=self.found[kept], taken=self.taken[kept], rows=rows.reshape(-1, 2).astype(np.int64),
             pair_of=np.where(self.pair_of >= 0, np.searchsorted(kept, self.pair_of), -1),
         )  # fmt: skip
-
-    # On disk ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         from bagpack.vectors.storage import save_counts
@@ -281,7 +275,7 @@ class CountCache:
             rows, occurring = self.source.count_words(new, self.basis, self.settings)
             return rows, occurring[:, None]
 
-        table, occurring = self._counted([key_of(target) for target in targets], targets, count, 2, 1)
+        table, occurring = self._counted([key_of(target) for target in targets], targets, count, 2)
         return table, occurring[:, 0]
 
     def pairs(self, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
@@ -292,31 +286,28 @@ class CountCache:
             return counted.rows, np.hstack([counted.found, counted.taken])
 
         keys = [(one.keys, two.keys) for one, two in pairs]
-        table, integers = self._counted(keys, pairs, count, 6, 4)
+        table, integers = self._counted(keys, pairs, count, 6)
         return table, integers[:, :2], integers[:, 2:]
 
     def _counted(
-        self, keys: Sequence[Any], asked: Sequence[Any], count: Callable[[Any], tuple[Csr, I64]], segments: int,
-        integers: int,
-    ) -> tuple[Csr, I64]:  # fmt: skip
+        self,
+        keys: Sequence[Any],
+        asked: Sequence[Any],
+        count: Callable[[Any], tuple[Csr, I64]],
+        segments: int,
+    ) -> tuple[Csr, I64]:
         """Rows and integers of what is asked for; new ones are counted first."""
-        new = [k for k, key in enumerate(keys) if key not in self._rows]
-        if new:
+        if new := [k for k, key in enumerate(keys) if key not in self._rows]:
             rows, own = count([asked[k] for k in new])
-            columns, values = (np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data))
+            parts = (*(np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data)), own)
             with self._lock:
-                self._rows.update(
-                    zip((keys[k] for k in new), zip(columns, values, own, strict=True), strict=True)
-                )
+                self._rows.update(zip((keys[k] for k in new), zip(*parts, strict=True), strict=True))
                 self.entries += rows.nnz + len(new)
-            if len(new) == len(keys):
-                return rows, own
-        if not keys:
-            return no_rows(0, segments * len(self.basis)), np.zeros((0, integers), np.int64)
-        found_columns, found_values, found = zip(*(self._rows[key] for key in keys), strict=True)
-        ends = np.cumsum([len(own) for own in found_values])
-        counts, indices = np.concatenate(found_values), np.concatenate(found_columns)
-        return make_rows(counts, indices, ends, segments * len(self.basis)), np.array(found)
+        if len(new) == len(keys):
+            return (rows, own) if new else count([])
+        columns, values, integers = zip(*(self._rows[key] for key in keys), strict=True)
+        ends, width = np.cumsum(list(map(len, values))), segments * len(self.basis)
+        return make_rows(np.concatenate(values), np.concatenate(columns), ends, width), np.array(integers)
 
 
 def key_of(target: Target) -> str:

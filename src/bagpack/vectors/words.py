@@ -99,8 +99,6 @@ class WordVectors:
             projection, mean,
         )  # fmt: skip
 
-    # Looking up -----------------------------------------------------------------------------------------------------
-
     def vectors(self, targets: Sequence[Target]) -> F32:
         """A row of unit length for each target; for a phrase, the mean of its words."""
         lengths = np.array([len(target.words) for target in targets], np.int64)
@@ -135,8 +133,6 @@ class WordVectors:
             counts = count_words(self.corpus, targets, [term.decode() for term in self.terms])
             rows[new] = unit(np.asarray(ppmi(counts, self.shares) @ self.projection) - self.mean)
         return rows
-
-    # Storage --------------------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
         with new_artefact(path, KIND, overwrite=True) as draft:

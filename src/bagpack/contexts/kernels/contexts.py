@@ -80,28 +80,9 @@ def add_four(row, bigrams, e0, e1, e2, e3):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_tokens(tokens, start, stop, row, ids, entries, bigrams, clocks, clock):  # type: ignore[no-untyped-def]
-    """Add the terms of tokens start..stop-1 to half a row; returns the clock.
-
-    A term counts once per value of the clock, which ticks for every segment; clocks[c] is cell c's last.
-    """
-    previous = VOID
-    for at in range(start, stop):
-        entry = entries[ids[tokens[np.uint64(at)] & TYPE_MASK]]
-        cell = entry & PACK_MASK
-        row[cell] += clocks[cell] != clock
-        clocks[cell] = clock
-        cell = np.uint64(bigrams[previous, (entry >> SECOND_SHIFT) & PACK_MASK])
-        row[cell] += clocks[cell] != clock
-        clocks[cell] = clock
-        previous = entry >> FIRST_SHIFT
-    return clock + 1
-
-
-@kernel
 def count_words(  # type: ignore[no-untyped-def]
     tokens, postings, extra, is_extra, lows, highs, lengths, before, after,
-    ids, entries, bigrams, sums, clocks, clock,
+    ids, entries, bigrams, sums, clocks, clock, listed,
 ):  # fmt: skip
     """Add the single contexts of target t to row sums[t]; returns the clock.
 
@@ -132,10 +113,13 @@ def count_words(  # type: ignore[no-untyped-def]
             p = np.int64(positions[i])
             q = p + length
             if not narrow or p < NARROW or q + NARROW > tokens.size:
-                start = window_start(tokens, p, before)
-                clock = add_tokens(tokens, start, p, pre, ids, entries, bigrams, clocks, clock)
-                stop = window_end(tokens, q, after)
-                clock = add_tokens(tokens, q, stop, post, ids, entries, bigrams, clocks, clock)
+                low, end = window_start(tokens, p, before), window_end(tokens, q, after)
+                for start, stop, half_row in ((low, p, pre), (q, end, post)):
+                    count, clock = add_segment(
+                        tokens, start, stop, 0, ids, entries, bigrams, clocks, clock, listed, np.int64(0)
+                    )
+                    for n in range(count):
+                        half_row[listed[n]] += 1
                 continue
             t0, t1 = tokens[np.uint64(p - 4)], tokens[np.uint64(p - 3)]
             t2, t3 = tokens[np.uint64(p - 2)], tokens[np.uint64(p - 1)]
