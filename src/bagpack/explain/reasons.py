@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -120,6 +121,7 @@ class Group:
     members: list[int]
 
 
+@cache
 def is_punctuation(term: str) -> bool:
     """Whether a term has neither letters nor digits.
 
