@@ -25,23 +25,7 @@ from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.sources import as_source, open_source
 from bagpack.vectors.counts import count_pairs
 
-WORDS = [
-    "cat",
-    "cats",
-    "Cat",
-    "lion",
-    "lions",
-    "dog",
-    "dogs",
-    "ice",
-    "cream",
-    "creams",
-    "the",
-    "of",
-    "a",
-    ",",
-    "runs",
-]
+WORDS = [*"cat cats Cat lion lions dog dogs ice cream creams the The of a , big runs".split()]  # noqa: SIM905
 CAT_LION = [("cat", "lion")]
 PAIRS = [
     ("cat", "lion"), ("lion", "cat"), ("dog", "cat"), ("ice cream", "cat"), ("cats", "dogs"), ("cat", "cat"),
