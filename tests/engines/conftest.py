@@ -2,7 +2,7 @@
 
 import engine_lucene
 import pytest
-from engine_servers import BruteForce, Node, search_node
+from engine_servers import BruteForce, Node, serve
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.engines import base
@@ -37,7 +37,7 @@ def node():
 
 @pytest.fixture
 def host(node):
-    with search_node(node) as host:
+    with serve(node.answer) as host:
         yield host
 
 

@@ -19,15 +19,6 @@ def free_port():
 # OpenSearch ------------------------------------------------------------------------------------------------------
 
 
-class RefusedError(Exception):
-    """A request that a real node would refuse."""
-
-    def __init__(self, status, reason):
-        super().__init__(reason)
-        self.status = status
-        self.body = {"error": {"type": "test_server", "reason": reason, "root_cause": []}, "status": status}
-
-
 class BruteForce:
     """Interval rules by the book, in plain Python: minimal intervals, found by trying everything."""
 
@@ -75,7 +66,6 @@ class Node:
         self.ready = {}
         self.requests = []
         self.misbehave = lambda method, path: None
-        self.lock = threading.Lock()
 
     def add(self, name, documents, **fields):
         """An index of documents: {"body": a text, "words": its tokens}."""
@@ -83,44 +73,33 @@ class Node:
         self.indices[name] = {"mappings": {"properties": properties}, "documents": documents}
         self.ready.pop(name, None)
 
-    def answer(self, method, path, body):
-        name, action = path.strip("/").split("/")
-        if name not in self.indices:
-            raise RefusedError(404, f"no such index [{name}]")
-        held = self.indices[name]
-        if (method, action) == ("GET", "_mapping"):
-            return {name: {"mappings": held["mappings"]}}
-        asked = json.loads(body)
-        assert (method, action, asked["sort"]) == ("POST", "_search", [{"_doc": "asc"}])
-        assert asked.keys() == {"size", "track_total_hits", "sort", "_source", "query"}
-        if asked["size"] > 10_000:
-            raise RefusedError(400, "Result window is too large")
-        ((field, rule),) = asked["query"]["intervals"].items()
-        with self.lock:
-            if name not in self.ready:
-                self.ready[name] = self.executor(held["documents"])
-        numbers = sorted(self.ready[name].matching(rule))[: asked["size"]] if field == "body" else []
-        hits = [{"_id": str(n), "_source": {"body": held["documents"][n]["body"]}} for n in numbers]
-        return {"took": 1, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": hits}}
-
-
-def search_node(node, context=None):
-    """Serve a node on loopback, with TLS if there is a context; a context manager that yields host:port."""
-
-    def answer(method, path, headers, body):
+    def answer(self, method, path, headers, body):
         path = path.partition("?")[0]
-        node.requests.append((method, path, body, dict(headers)))
-        odd = node.misbehave(method, path)
+        self.requests.append((method, path, body, dict(headers)))
+        odd = self.misbehave(method, path)
         if odd is not None:
             return *odd, {}
-        if node.password and headers.get("Authorization") != node.password:
+        if self.password and headers.get("Authorization") != self.password:
             return 401, '{"error": {"reason": "missing authentication"}, "status": 401}', {}
-        try:
-            return 200, json.dumps(node.answer(method, path, body)), {}
-        except RefusedError as error:
-            return error.status, json.dumps(error.body), {}
-
-    return serve(answer, context)
+        name, action = path.strip("/").split("/")
+        if name not in self.indices:
+            return 404, '{"error": {"reason": "no such index"}, "status": 404}', {}
+        held = self.indices[name]
+        if (method, action) == ("GET", "_mapping"):
+            return 200, json.dumps({name: {"mappings": held["mappings"]}}), {}
+        asked = json.loads(body)
+        assert (method, action, asked["sort"]) == ("POST", "_search", [{"_doc": "asc"}])
+        assert (
+            asked.keys() == {"size", "track_total_hits", "sort", "_source", "query"}
+            and asked["size"] <= 10_000
+        )
+        ((field, rule),) = asked["query"]["intervals"].items()
+        if name not in self.ready:
+            self.ready[name] = self.executor(held["documents"])
+        numbers = sorted(self.ready[name].matching(rule))[: asked["size"]] if field == "body" else []
+        hits = [{"_id": str(n), "_source": {"body": held["documents"][n]["body"]}} for n in numbers]
+        found = {"took": 1, "timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": hits}}
+        return 200, json.dumps(found), {}
 
 
 # HTTP ------------------------------------------------------------------------------------------------------------

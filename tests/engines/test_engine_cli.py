@@ -25,9 +25,7 @@ def test_a_dry_run_prints_forms_queries_and_cost(cli, pairs, write):
     base = ("fetch", pairs, "--dry-run", "--engine")
     local = cli(*base, "tantivy:").out
     assert local.splitlines()[:2] == ["cat\tcat, cats, catting, catted", "lion\tlion, lions"]
-    assert (
-        "\n(lion OR lions) * * * * (cat OR cats OR catting OR catted)\n" in local and "At most" not in local
-    )
+    assert "\n(lion OR lions) * * * * (cat OR cats OR catting OR catted)\n" in local
     found = cli(*base, SERVER, "--json")
     assert len(json.loads(found.out)["examples"]) == 14
     assert "s3cret" not in found.out + found.err

@@ -1,7 +1,6 @@
 """Bad input and bad luck, engine by engine: one sentence, the fix, no credentials; what was fetched stays."""
 
 import _thread
-import os
 import shutil
 import signal
 import ssl
@@ -12,7 +11,7 @@ import time
 from contextlib import closing
 
 import pytest
-from engine_servers import PASSWORD, Node, free_port, search_node
+from engine_servers import PASSWORD, Node, free_port, serve
 from tests.forging import data_of, forge
 
 from bagpack.engines.base import BusyError, EngineError, parse_address
@@ -172,7 +171,7 @@ def test_certificates(connect, tmp_path, monkeypatch):
     context.load_cert_chain(certificate, key)
     node = Node()
     node.add("docs", FOREIGN)
-    with search_node(node, context) as host:
+    with serve(node.answer, context) as host:
         url = f"elasticsearch+https://{host}/docs?field=body"
         with pytest.raises(EngineError, match=r"no certificate that is trusted here .* in SSL_CERT_FILE"):
             connect(url, timeout=5)
@@ -273,12 +272,3 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
     assert spent(searches, cache) >= len(searches), "what was in flight was paid for"
     assert found.contexts("cat", "lion").total == 2
     assert SnippetCorpus.open(out).verify() == []
-
-
-def test_a_live_node(tmp_path):
-    """BAGPACK_OPENSEARCH_URL=opensearch+http://localhost:9200/INDEX?field=NAME runs this."""
-    live = os.environ.get("BAGPACK_OPENSEARCH_URL")
-    if not live:
-        pytest.skip("no live node: set BAGPACK_OPENSEARCH_URL to test against one")
-    found = fetch_snippets(PAIRS, live, tmp_path / "s.bps", cache=tmp_path / "c").corpus
-    assert found.contexts("cat", "lion").total <= found.manifest["pair_contexts"]

@@ -1,6 +1,7 @@
 """kill -9 at any point: an index or a snippet corpus is the old one or the new one, and the same command finishes."""
 
 import shutil
+from contextlib import closing
 
 import pytest
 from tests.kills import killed_at, moments_of
@@ -23,11 +24,8 @@ def store(tmp_path):
 
 
 def texts(url):
-    engine = connect(url)
-    try:
+    with closing(connect(url)) as engine:
         return [plain(s.text) for s in engine.search(Query("word", (("cat",),)), 10)]
-    finally:
-        engine.close()
 
 
 def test_an_index_survives_a_killed_rebuild(store, tmp_path):

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -47,62 +47,45 @@ def bomb(size):
 @contextlib.contextmanager
 def lying_server(answer, mapping=MAPPING):
     """Answers GET with a mapping, and everything else with bytes: all at once, or from a generator, piece by piece."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    stopped = threading.Event()
-    asked = []
+    stopped, asked = threading.Event(), []
 
-    def serve(client):
-        with client, contextlib.suppress(OSError):
-            while not stopped.is_set():
-                request = b""
-                while b"\r\n\r\n" not in request:
-                    more = client.recv(65536)
-                    if not more:
-                        return
-                    request += more
-                head, _, body = request.partition(b"\r\n\r\n")
-                length = int((re.search(rb"(?i)content-length: (\d+)", head) or [0, 0])[1])
-                while len(body) < length:
-                    body += client.recv(65536)
-                if head.startswith(b"GET"):
-                    client.sendall(whole(mapping))
-                    continue
-                asked.append(body)
-                pieces = answer() if callable(answer) else [answer]
-                for piece in pieces:
-                    if stopped.is_set():
-                        return
-                    client.sendall(piece)
-                if callable(answer):
-                    return
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError):
+                while self.answer():
+                    pass
 
-    def accept():
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        def answer(self):
+            head = b""
+            while (line := self.rfile.readline()).strip():
+                head += line
+            if not head:  # the client hung up
+                return False
+            if head.startswith(b"GET"):
+                return self.wfile.write(whole(mapping))
+            asked.append(self.rfile.read(int(re.search(rb"(?i)content-length: (\d+)", head)[1])))
+            for piece in answer() if callable(answer) else [answer]:
+                if stopped.is_set():
+                    return False
+                self.wfile.write(piece)
+            return not callable(answer)
 
-    threading.Thread(target=accept, daemon=True).start()
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads, server.block_on_close = True, False
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}", asked
+        yield f"127.0.0.1:{server.server_address[1]}", asked
     finally:
         stopped.set()
-        listener.close()
+        server.shutdown()
+        server.server_close()
 
 
-def dripping(head, pause=0.05):
-    def drip():
-        yield head
-        while True:
-            time.sleep(pause)
-            yield b" "
-
-    return drip
-
-
-def endless(head, piece):
+def endless(head, piece, pause=0.0):
     def send():
         yield head
         while True:
+            time.sleep(pause)
             yield piece
 
     return send
@@ -164,9 +147,9 @@ ANSWERS = {
     "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "more than 64 MiB|within 0.6 s"),
     "gzip bomb": (whole(bomb(1 << 30), more=b"Content-Encoding: gzip\r\n"), "more than 64 MiB"),
     # Too slow
-    "a byte at a time": (dripping(HEAD + b"Content-Length: 1000000\r\n\r\n"), "within 0.6 s"),
+    "a byte at a time": (endless(HEAD + b"Content-Length: 1000000\r\n\r\n", b" ", 0.05), "within 0.6 s"),
     "continue for ever": (endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "within 0.6 s"),
-    "silence": (lambda: iter(lambda: time.sleep(0.05) or b"", None), "within 0.6 s"),
+    "silence": (endless(b"", b"", 0.05), "within 0.6 s"),
 }  # fmt: skip
 
 

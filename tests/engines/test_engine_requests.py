@@ -142,15 +142,8 @@ def test_rate(make):
 
 
 def test_policies_out_of_range():
-    wrong = [
-        ("limit", 0),
-        ("limit", 2**31),
-        ("limit", 10**30),
-        ("rate", 0.0),
-        ("rate", math.nan),
-        ("budget", -1),
-    ]
-    for name, value in wrong:
+    wrong = {"limit": (0, 2**31, 10**30), "rate": (0.0, math.nan), "budget": (-1,)}
+    for name, value in ((name, value) for name, values in wrong.items() for value in values):
         with pytest.raises(UsageError, match=f"--{name} "):
             RequestPolicy(**{name: value})
     with pytest.raises(UsageError, match="too short"):

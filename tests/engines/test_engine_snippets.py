@@ -13,6 +13,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
+from bagpack.engines import fetch as fetch_module
 from bagpack.engines.build import build_engine
 from bagpack.engines.cache import RequestPolicy
 from bagpack.engines.fetch import fetch_snippets
@@ -24,10 +25,7 @@ from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.sources import as_source, open_source
 from bagpack.vectors.counts import count_pairs
 
-WORDS = [
-    "cat", "cats", "Cat", "lion", "lions", "dog", "dogs", "ice", "cream", "creams", "the", "The", "of", "a", ",",
-    "big", "runs",
-]  # fmt: skip
+WORDS = [*"cat cats Cat lion lions dog dogs ice cream creams the The of a , big runs".split()]  # noqa: SIM905
 CAT_LION = [("cat", "lion")]
 PAIRS = [
     ("cat", "lion"), ("lion", "cat"), ("dog", "cat"), ("ice cream", "cat"), ("cats", "dogs"), ("cat", "cat"),
@@ -37,8 +35,7 @@ PAIRS = [
 
 def make_sentences(seed, count, longest=16):
     chance = random.Random(seed)
-    made = {" ".join(chance.choices(WORDS, k=chance.randint(1, longest))) for _ in range(count)}
-    return sorted(made)
+    return sorted({" ".join(chance.choices(WORDS, k=chance.randint(1, longest))) for _ in range(count)})
 
 
 @pytest.fixture
@@ -52,24 +49,21 @@ def fetch(tmp_path):
 
 
 @pytest.fixture
-def snippets(text, fetch, tmp_path):
+def snippets(fill, fetch):
     """snippets(sentences, pairs, **settings) → the corpus of what tantivy finds in them."""
 
     def make(sentences, pairs=CAT_LION, **settings):
-        build_engine(str(tmp_path / "index"), [text(sentences)], overwrite=True)
-        return fetch(pairs, **settings).corpus
+        return fetch(pairs, fill("tantivy", sentences), **settings).corpus
 
     return make
 
 
 def vectors(source, basis, pairs=PAIRS, **settings):
-    settings = {"limit": None, **settings}
-    return count_pairs(as_source(source), pairs, basis, CountSettings(**settings))
+    return count_pairs(as_source(source), pairs, basis, CountSettings(**{"limit": None, **settings}))
 
 
 def features(matrix):
-    row = matrix.tocsr("v1v2v12").toarray()[0]
-    names = matrix.feature_names("v1v2v12")
+    row, names = matrix.tocsr("v1v2v12").toarray()[0], matrix.feature_names("v1v2v12")
     return {name: int(count) for name, count in zip(names, row, strict=True) if count}
 
 
@@ -97,8 +91,7 @@ def test_the_vectors_of_the_store_on_random_texts(seed, text, fetch, tmp_path):
     source = text(make_sentences(100 + seed, 60, longest=(3, 6, 10, 20, 30, 40)[seed]))
     store = index_corpus([source], tmp_path / "store.bp", part_bytes=500).corpus
     build_engine(str(tmp_path / "index"), [str(tmp_path / "store.bp")])
-    found = fetch(PAIRS).corpus
-    basis = Basis.of(store, 30)
+    found, basis = fetch(PAIRS).corpus, Basis.of(store, 30)
     for settings in ({}, {"windows": Windows.parse("2-1/1-3-4")}):
         assert_same_counts(vectors(found, basis, **settings), vectors(store, basis, **settings))
 
@@ -110,10 +103,8 @@ def test_marks_entities_and_tags_in_the_text_stay_what_they_are(text, snippets, 
         "\u2022 cat \u2060 AT&T lion's <unknown> cat \N{EMPTY SET} lion",
     ]
     store = index_corpus([text(sentences)], tmp_path / "store.bp").corpus
-    found = snippets(sentences, PAIRS[:3])
-    basis = Basis.of(store, 100)
-    assert found.pick_basis(100).terms == basis.terms
-    assert "\u2060" in basis.terms
+    found, basis = snippets(sentences, PAIRS[:3]), Basis.of(store, 100)
+    assert found.pick_basis(100).terms == basis.terms and "\u2060" in basis.terms
     assert_same_counts(vectors(found, basis, PAIRS[:3]), vectors(store, basis, PAIRS[:3]))
 
 
@@ -167,37 +158,29 @@ def test_single_contexts_come_from_the_words_own_query_alone(snippets):
 
 def test_forms_that_overlap_serve_both_targets(snippets):
     """Found is a form of find and a word of its own: a place may be either."""
+    inflector = Inflector("xx", {"find": ["found"], "found": []})
+    options = TextOptions(level="form", annotator="none")
     found = snippets(
-        ["they found a find", "we find it"],
-        [("find", "found")],
-        inflector=Inflector("xx", {"find": ["found"], "found": []}),
-        options=TextOptions(level="form", annotator="none"),
+        ["they found a find", "we find it"], [("find", "found")], inflector=inflector, options=options
     )
-    assert found.contexts("find").total == 3
-    assert found.contexts("found").total == 1
+    assert (found.contexts("find").total, found.contexts("found").total) == (3, 1)
     assert [line.order for line in found.contexts("find", "found")] == ["-"]
 
 
-def analysed(body):
-    """As a server's standard analyzer has it: words without punctuation."""
-    return " ".join(re.findall(r"\w+(?:'\w+)?", body.lower()))
-
-
 def test_a_foreign_index_is_split_into_our_sentences(node, host, fetch):
-    """The user's own index: long texts, the engine's own idea of words.
+    """The user's own index: long texts, and words without punctuation, as a server's standard analyzer has them.
 
     The comma is no word for it, so that `lion, cat` is found with another gap than ours and must count nevertheless.
     """
     body = "Dr. Smith has a cat. A lion, so they say, is a big cat! Nothing here. The cat's lion sleeps. Lion, cat."
-    node.add("articles", {0: {"body": body, "words": analysed(body)}, 1: {"body": "none", "words": "none"}})
-    url = f"opensearch+http://{host}/articles"
-    found = fetch(CAT_LION, f"{url}?field=body").corpus
+    words = " ".join(re.findall(r"\w+(?:'\w+)?", body.lower()))
+    node.add("articles", {0: {"body": body, "words": words}, 1: {"body": "none", "words": "none"}})
+    found = fetch(CAT_LION, f"opensearch+http://{host}/articles?field=body").corpus
     assert found.contexts("cat").total == 4
     assert found.contexts("cat")[0].text == "Dr. Smith has a cat."
     lines = [(line.order, line.text) for line in found.contexts("cat", "lion")]
     assert ("+", "The cat's lion sleeps.") in lines
-    gap_of_one = [line for line in lines if line[1] == "Lion, cat."]
-    assert gap_of_one == [("-", "Lion, cat.")]
+    assert [line for line in lines if line[1] == "Lion, cat."] == [("-", "Lion, cat.")]
 
 
 # As an artefact ----------------------------------------------------------------------------------------------------
@@ -207,22 +190,18 @@ def test_it_serves_wherever_a_store_does(snippets, tmp_path):
     out = tmp_path / "s.bps"
     snippets(make_sentences(3, 100), PAIRS[:3])
     opened = open_source(out)
-    assert isinstance(opened, SnippetCorpus)
+    assert isinstance(opened, SnippetCorpus) and opened.verify() == []
     X = PairVectorizer(out, b=10).fit_transform(PAIRS[:2])
-    assert X.shape == (2, 20 * 10)
-    assert X.sum() > 0
-    assert opened.verify() == []
+    assert X.shape == (2, 20 * 10) and X.sum() > 0
     facts = opened.info()
     expected = {"tokens", "sentences", "documents", "types", "engine", "queries", "snippets_per_query"}
-    assert expected <= facts.keys()
-    assert (facts["kind"], facts["pairs"]) == ("snippets", 2)
+    assert expected <= facts.keys() and (facts["kind"], facts["pairs"]) == ("snippets", 2)
     assert opened.contexts("cat", "lion", limit=1)[0].to_dict()["key"].lower().startswith(("cat", "lion"))
     assert Corpus.open(data_of(out) / "sentences").sentences == facts["sentences"]
 
 
 def test_words_and_pairs_that_were_not_fetched_are_reported(snippets):
-    found = snippets(["cat lion dog"], [("cat", "lion"), ("dog", "cat")])
-    basis = Basis(("dog",), ())
+    found, basis = snippets(["cat lion dog"], [("cat", "lion"), ("dog", "cat")]), Basis(("dog",), ())
     with pytest.raises(StoreError, match=r"no snippets for 'zebra'.*bagpack fetch again"):
         vectors(found, basis, [("cat", "zebra")])
     with pytest.raises(StoreError, match=r"no snippets for the pair '(dog lion|lion dog)'"):
@@ -240,8 +219,7 @@ def test_the_content_hash_is_of_the_content(snippets, fetch):
 
 
 def test_damage_is_found(snippets, tmp_path):
-    out = tmp_path / "s.bps"
-    found = snippets(["cat lion"])
+    found, out = snippets(["cat lion"]), tmp_path / "s.bps"
     for file in [path for path in sorted(out.rglob("*")) if path.is_file() and path.stat().st_size]:
         whole = file.read_bytes()
         file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
@@ -257,15 +235,15 @@ def test_damage_is_found(snippets, tmp_path):
     assert found.verify() == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"options": 3}, {"options": {"lang": 5}}, {"checksums": 3}, {"checksums": {}},
-        {"file": "targets.tsv", "content": b"word\tkey\ncat\n"}, {"file": "targets.tsv", "content": b""},
-        {"file": "pairs.tsv", "content": b"\ncat"},
-        {"file": "pairs.tsv", "content": b"w1\tw2\tcapped\nzebra\tunicorn\t0\n"},
-    ],
-)  # fmt: skip
+FORGED = [
+    {"options": 3}, {"options": {"lang": 5}}, {"checksums": 3}, {"checksums": {}},
+    {"file": "targets.tsv", "content": b"word\tkey\ncat\n"}, {"file": "targets.tsv", "content": b""},
+    {"file": "pairs.tsv", "content": b"\ncat"},
+    {"file": "pairs.tsv", "content": b"w1\tw2\tcapped\nzebra\tunicorn\t0\n"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", FORGED)
 def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
     snippets(["cat lion"])
     forge(tmp_path / "s.bps", **change)
@@ -278,26 +256,22 @@ def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
 
 def test_fetching_again_asks_only_for_what_is_new(fill_each, fetch, tmp_path):
     url = fill_each(["cat lion", "a cat and a dog", "the dog saw a lion"])
-    local = url.startswith("tantivy")
-    per_query, opening = (0, 0) if local else (1, 1)
+    per_query, opening = (0, 0) if url.startswith("tantivy") else (1, 1)
     assert fetch(CAT_LION, url).requests == 14 * per_query + opening
     both = [*CAT_LION, ("dog", "cat")]
     with pytest.raises(StoreError, match=r"exists already; .* --overwrite"):
         fetch(both, url)
     longer = fetch(both, url, overwrite=True)
     assert longer.requests == 13 * per_query + opening
-    assert longer.corpus.contexts("dog", "cat").total == 1
-    assert longer.corpus.verify() == []
+    assert longer.corpus.contexts("dog", "cat").total == 1 and longer.corpus.verify() == []
     elsewhere = fetch(both, url, out="other.bps")
     assert (elsewhere.requests, elsewhere.corpus.content_hash) == (opening, longer.corpus.content_hash)
     assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps"]
 
 
 def test_a_full_disk_while_the_corpus_is_written(monkeypatch, snippets, fetch, tmp_path):
-    from bagpack.engines import fetch as module
-
-    real = module.VerticalFile
-    monkeypatch.setattr(module, "VerticalFile", lambda path: real(type(path)("/dev/full")))
+    real = fetch_module.VerticalFile
+    monkeypatch.setattr(fetch_module, "VerticalFile", lambda path: real(type(path)("/dev/full")))
     with pytest.raises(BagpackError, match="disk is full"):
         snippets(["cat lion"])
     assert not list(tmp_path.glob("s.bps*"))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.explain import reasons
-from bagpack.explain.reasons import cluster_terms, group_features, phrase_around
+from bagpack.explain.reasons import cluster_terms, group_features
 
 PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v12:+betw", "v12:+post", "v12:-betw",
           "pair:PMI", "pair:order", "cosine:v1 v2"]  # fmt: skip
@@ -83,11 +83,3 @@ def test_every_feature_is_in_one_group(features):
     rows = [(place, term, count) for (place, term), count in features.items()]
     members = Counter(name for group in grouped(*rows) for name in group)
     assert members == Counter(f"{place} {term}" for place, term, _ in rows)
-
-
-def test_phrases():
-    once = {"is": 1, "the": 1, "only": 1, "is the": 1, "the only": 1}
-    assert phrase_around("the", once) == phrase_around("is the", once) == "is the only"
-    # Two phrases that share a word are not one.
-    assert phrase_around("of the", {"of": 1, "the": 2, "of the": 1, "the sea": 1, "sea": 1}) == "of the"
-    assert phrase_around("the", {"the": 2, "the the": 2}) == "the the the the the"

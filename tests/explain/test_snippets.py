@@ -4,8 +4,13 @@ import random
 
 import pytest
 
+from bagpack.app import open_library
+from bagpack.app.pages import home, warm_up
 from bagpack.corpus.build.index import index_corpus
+from bagpack.engines.build import build_engine
+from bagpack.engines.fetch import fetch_snippets
 from bagpack.explain import sketch_pair, sketch_word
+from tests.app.conftest import in_process
 from tests.conftest import run_apart
 
 PAIRS = [("cat", "lion"), ("dog", "cat"), ("ice cream", "cat"), ("unicorn", "cat")]
@@ -15,19 +20,14 @@ WORDS = ["cat", "cats", "lion", "dog", "dogs", "ice", "cream", "the", "of", "a",
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     pytest.importorskip("tantivy")
-    from bagpack.engines.build import build_engine
-    from bagpack.engines.fetch import fetch_snippets
-
     folder = tmp_path_factory.mktemp("snippets")
     chance = random.Random(2)
     sentences = sorted({" ".join(chance.choices(WORDS, k=chance.randint(3, 14))) for _ in range(300)})
     (folder / "t.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
     store = index_corpus([str(folder / "t.txt")], folder / "t.bp", jobs=1).corpus
     build_engine(f"tantivy:{folder / 'index'}", [str(folder / "t.txt")])
-    snippets = fetch_snippets(
-        PAIRS, f"tantivy:{folder / 'index'}", folder / "s.bps", cache=folder / "cache"
-    ).corpus
-    return store, snippets
+    fetched = fetch_snippets(PAIRS, f"tantivy:{folder / 'index'}", folder / "s.bps", cache=folder / "cache")
+    return store, fetched.corpus
 
 
 @pytest.mark.parametrize("pair", PAIRS[:3])
@@ -41,23 +41,13 @@ def test_a_pair_is_sketched_alike(sources, pair):
 
 
 def test_the_explorer_over_snippets(sources):
-    from bagpack.app import open_library
-    from bagpack.app.pages import home, warm_up
-    from tests.app.conftest import in_process
-
     library = open_library(str(sources[1].path))
     warm_up(library)
     assert [(pair.w1, pair.w2) for pair in home(library).examples] == PAIRS, (
         "only what was fetched can be asked"
     )
-    paths = [
-        "/",
-        "/word/cat",
-        "/pair/cat/lion",
-        "/concordance?w1=cat&w2=lion&sort=left",
-        "/pair/dog/zebra",
-        "/pair/unicorn/cat",
-    ]
+    paths = ["/", "/word/cat", "/pair/cat/lion", "/concordance?w1=cat&w2=lion&sort=left"]
+    paths += ["/pair/dog/zebra", "/pair/unicorn/cat"]
 
     async def scene():
         async with in_process(sources[1].path) as client:

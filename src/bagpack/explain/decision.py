@@ -43,24 +43,15 @@ class Part:
     """A part of a decision value: what the pair's first word, its second or the two together add.
 
     value = Σ alike + Σ against + rest + Σ extra.
-
-    Attributes
-    ----------
-    alike, against
-        The training words (of a pair that is like the two together: training pairs) that add most, and least.
-    others, rest
-        How many other training words or pairs there are, and what they add.
-    extra
-        What is no training word's or pair's, by its description: contexts in common, how often together.
     """
 
     name: str
     value: float
-    alike: tuple[Like, ...]
-    against: tuple[Like, ...]
-    others: int
-    rest: float
-    extra: Sums
+    alike: tuple[Like, ...]  # the training words (of the two together: training pairs) that add most
+    against: tuple[Like, ...]  # those that add least
+    others: int  # how many other training words or pairs there are
+    rest: float  # what they add
+    extra: Sums  # what is no training word's or pair's, by its description: contexts in common, how often together
 
 
 @dataclass(frozen=True)
@@ -68,39 +59,21 @@ class Decision:
     """One label's decision value as a sum.
 
     value = base + Σ parts = bias + Σ blocks = bias + Σ reasons + rest.
-
-    Attributes
-    ----------
-    probability
-        Calibrated; None where the model has no calibration or predicts ratings.
-    bar
-        Length of the label's bar, 0 to 1: its probability, or where its decision value is between the labels' lowest
-        and highest.
-    summary
-        Which part decides, as a sentence.
-    base, parts
-        What the mean training pair has, and the three parts; no parts for a model that kept no training pairs.
-    contexts
-        Contexts of the two words together, each with lines and the training pairs that share it: content words before
-        function words, those that speak for the label first.
-    bias, blocks, reasons, rest, others
-        The sum over features: the decision value of a pair without any observation, what the features of each block
-        add, the strongest groups of features, and what the others add and how many there are.
     """
 
     label: str
-    probability: float | None
-    bar: float
+    probability: float | None  # calibrated; None where the model has no calibration or predicts ratings
+    bar: float  # 0 to 1: the probability, or where the value is between the labels' lowest and highest
     value: float
-    bias: float
-    blocks: Sums
-    rest: float
-    summary: str = ""
-    base: float = 0.0
-    parts: tuple[Part, ...] = ()
-    contexts: tuple[Reason, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    others: int = 0
+    bias: float  # the value of a pair without any observation
+    blocks: Sums  # what the features of each block add
+    rest: float  # what the features add that no reason has
+    summary: str = ""  # which part decides, as a sentence
+    base: float = 0.0  # what the mean training pair has
+    parts: tuple[Part, ...] = ()  # none for a model that kept no training pairs
+    contexts: tuple[Reason, ...] = ()  # of the two words together, with the training pairs that share them
+    reasons: tuple[Reason, ...] = ()  # the strongest groups of features
+    others: int = 0  # how many other groups there are
 
 
 @dataclass(frozen=True)

@@ -16,31 +16,20 @@ from bagpack.sources import as_source
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model predicts a label for a pair.
-
-    Attributes
-    ----------
-    answer
-        The label (several are joined by commas) or the rating; None where the model does not answer, and `notes` say
-        why. With an unknown word there are no decisions either.
-    probability
-        Of the answer, or of the label that comes first where there is none; None if the model has no calibration.
-    trained
-        Whether the model was trained on this pair: then the prediction is not evidence.
-    decisions
-        The answer's label first, then the others by probability.
-    """
+    """Why a model predicts a label for a pair."""
 
     w1: str
     w2: str
     kind: str
-    answer: str | None
-    probability: float | None
-    trained: bool
+    answer: str | None  # the label or the rating; None where the model does not answer, and `notes` say why
+    probability: float | None  # of the label that comes first; None if the model has no calibration
+    trained: bool  # whether the model was trained on this pair: then the prediction is not evidence
     counts: dict[str, int]
     unknown: tuple[str, ...]
     notes: tuple[str, ...]
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[
+        Decision, ...
+    ] = ()  # the answer's label first, then by probability; none with an unknown word
 
     def __getitem__(self, label: str) -> Decision:
         return {decision.label: decision for decision in self.decisions}[label]

@@ -27,32 +27,18 @@ DESCRIBING = ("DET", "ADJ", "NUM", "PRON", "ADV")
 
 @dataclass(frozen=True)
 class Pattern:
-    """How to go from a word to its collocate.
-
-    Attributes
-    ----------
-    of
-        Parts of speech of the word itself; empty for any.
-    wanted
-        Parts of speech of the collocate.
-    side
-        `BEFORE` or `AFTER`.
-    over
-        Parts of speech that may come between, none of them wanted; after the link, if there is one.
-    reach
-        Number of tokens at most.
-    link, to_link
-        Words of which one must be passed, and the parts of speech that may come between the word and the link.
-    """
+    """How to go from a word to its collocate."""
 
     name: str
-    of: tuple[str, ...]
-    wanted: tuple[str, ...]
-    side: int
-    over: tuple[str, ...] = ()
-    reach: int = 1
-    link: tuple[str, ...] = ()
-    to_link: tuple[str, ...] = ()
+    of: tuple[str, ...]  # parts of speech of the word itself; empty for any
+    wanted: tuple[str, ...]  # those of the collocate
+    side: int  # BEFORE or AFTER
+    over: tuple[
+        str, ...
+    ] = ()  # those that may come between, none of them wanted; after the link, if there is one
+    reach: int = 1  # number of tokens at most
+    link: tuple[str, ...] = ()  # words of which one must be passed
+    to_link: tuple[str, ...] = ()  # parts of speech that may come between the word and the link
 
 
 OF, AND = ("of",), ("and", "or")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -29,7 +30,6 @@ from bagpack.wording import say_evidence, say_feature, say_times
 
 CONTEXT, PUNCTUATION, FREQUENCY, SIMILARITY = "context", "punctuation", "frequency", "similarity"
 _WITHOUT_TERMS = {STATISTICS: FREQUENCY, COSINE: SIMILARITY}
-LONGEST = 5  # words of a phrase
 
 
 @dataclass(frozen=True)
@@ -49,34 +49,18 @@ class FeaturePart:
 
 @dataclass(frozen=True)
 class Reason:
-    """What features that say the same thing add to a decision together.
-
-    Attributes
-    ----------
-    kind
-        Contexts, punctuation, frequency (the pair's statistics) or similarity (of v1 and v2).
-    words, spans
-        The reason in words; the spans are marked as w1, w2 and term.
-    note
-        Where the words were counted, and how often.
-    features
-        The strongest first.
-    lines_of, total, lines
-        The feature whose lines are shown, how many it has, and some of them.
-    pairs
-        Training pairs that share the context, with what they add; only of contexts of both words.
-    """
+    """What features that say the same thing add to a decision together."""
 
     value: float
     kind: str
     words: str
-    spans: tuple[Span, ...]
-    note: str
-    features: tuple[FeaturePart, ...]
-    lines_of: str
-    total: int = 0
+    spans: tuple[Span, ...]  # the words, with the terms and the two words marked
+    note: str  # where the words were counted, and how often
+    features: tuple[FeaturePart, ...]  # the strongest first
+    lines_of: str  # the feature whose lines are shown
+    total: int = 0  # how many lines it has
     lines: list[dict[str, Any]] = field(default_factory=list)
-    pairs: tuple[Like, ...] = ()
+    pairs: tuple[Like, ...] = ()  # training pairs that share a context of both words, with what they add
 
 
 def make_reason(
@@ -100,7 +84,9 @@ def make_reason(
         spans = (Span("how similar the contexts of "), *both, Span(shown))
     else:
         nearby = {taken[f.name].term: abs(f.count) for f in ordered if taken[f.name][:2] == own[:2]}
-        phrase = Span(phrase_around(own.term, nearby), TERM)
+        # A bigram that was counted as often says more than its word: *such as* for *as*.
+        longer = [term for term, often in nearby.items() if often == nearby[own.term]]
+        phrase = Span(next((t for t in longer if own.term in t.split(" ") and " " in t), own.term), TERM)
         note = say_evidence(main.name, main.count)
         if own.block == "v12":
             words = [Span(w1, W1), Span(w2, W2)] if own.segment[0] == "+" else [Span(w2, W2), Span(w1, W1)]
@@ -124,33 +110,6 @@ def make_reason(
     return replace(reason, total=found.total, lines=found.line_dicts())
 
 
-def phrase_around(term: str, counts: Mapping[str, int]) -> str:
-    """The longest phrase that a term is always part of, as far as the counts of overlapping bigrams say so.
-
-    >>> phrase_around("as", {"such": 3, "as": 3, "such as": 3, "as the": 1})
-    'such as'
-    >>> phrase_around("of", {"of": 5, "of the": 2})
-    'of'
-    """
-    words = term.split(" ")
-    often = counts.get(term, 0)
-
-    def neighbour(word: str, left: bool) -> str | None:
-        if counts.get(word) != often:
-            return None
-        for bigram, count in counts.items():
-            pair = bigram.split(" ")
-            if count == often and len(pair) == 2 and pair[1 if left else 0] == word:
-                return pair[0 if left else 1]
-        return None
-
-    while len(words) < LONGEST and (found := neighbour(words[0], True)):
-        words.insert(0, found)
-    while len(words) < LONGEST and (found := neighbour(words[-1], False)):
-        words.append(found)
-    return " ".join(words)
-
-
 # Groups ------------------------------------------------------------------------------------------------------------
 
 
@@ -162,6 +121,7 @@ class Group:
     members: list[int]
 
 
+@cache
 def is_punctuation(term: str) -> bool:
     """Whether a term has neither letters nor digits.
 
