@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -154,16 +154,14 @@ def jobs() -> int:
 def at_work(json: bool = False) -> Iterator[Work]:
     """Within, the chosen workers do the work, and progress is shown."""
     from bagpack.cli.progress import Work, progress_bar
-    from bagpack.parallel import settings
+    from bagpack.parallel import open_backend, settings
 
-    with ExitStack() as stack:
-        if _run.backend is not None or _run.address is not None:
-            from bagpack.backends import open_backend
-
-            stack.enter_context(open_backend(_run.backend, _run.address, jobs()))
-        progress = Work(stack.enter_context(progress_bar(is_silent(json))))
-        stack.enter_context(settings(n_jobs=jobs(), progress=progress))
-        yield progress
+    with (
+        open_backend(_run.backend, _run.address, jobs()),
+        progress_bar(is_silent(json)) as bar,
+        settings(n_jobs=jobs(), progress=(work := Work(bar))),
+    ):
+        yield work
 
 
 @contextmanager
