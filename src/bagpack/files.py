@@ -276,8 +276,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 if target.exists():
                     shutil.copymode(target, temporary)
                 os.replace(temporary, target)
-            finally:
+            except BaseException:
                 temporary.unlink(missing_ok=True)
+                raise
 
 
 def check_file(
