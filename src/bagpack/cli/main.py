@@ -175,7 +175,7 @@ def main() -> None:
         _fail(str(error), error.exit_code)
     except KeyboardInterrupt as error:
         _fail("; ".join(["interrupted", *map(str, error.args)]), exit_code(130))
-    except BrokenPipeError:  # the reader of our output has gone (`| head`)
+    except BrokenPipeError:  # the reader of our output has exited (`| head`)
         _drop_output()
     except Exception as error:
         if os.environ.get("BAGPACK_TRACEBACK"):
