@@ -108,14 +108,6 @@ def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left
     return table
 
 
-def show_size(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} TB"
-
-
 def show_time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 

@@ -265,9 +265,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         target = Path(os.path.realpath(path))
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-        temporary = target.with_name(
-            f".{target.name}.new"
-        )  # if a process was killed, the next one removes it
+        # What a killed process leaves there, the next one removes.
+        temporary = target.with_name(f".{target.name}.bagpack-new")
         with hold(temporary, path) as out:
             try:
                 out.truncate(0)
@@ -277,8 +276,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 if target.exists():
                     shutil.copymode(target, temporary)
                 os.replace(temporary, target)
-            finally:
+            except BaseException:
                 temporary.unlink(missing_ok=True)
+                raise
 
 
 def check_file(

@@ -1,4 +1,4 @@
-"""Parallel work through joblib, on the backend that the user chose.
+"""Parallel work through joblib, on the backend that the user chose: loky, dask, ray or spark.
 
 Tasks carry paths, words and row numbers. What is large goes through files in a directory that all workers share: arrays
 that tasks need are put there once, arrays that they make are left there and read back one task at a time.
@@ -6,25 +6,30 @@ that tasks need are put there once, arrays that they make are left there and rea
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import shutil
+import sys
 import tempfile
 import threading
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import joblib
 from numpy.typing import NDArray
 
-from bagpack.errors import BagpackError, UsageError
+from bagpack._version import __version__
+from bagpack.errors import BagpackError, UsageError, import_extra
 from bagpack.files import disk_errors
 from bagpack.signals import end_with, without_ctrl_c
 
@@ -33,6 +38,7 @@ Work = Callable[..., tuple[Any, Arrays]]
 Progress = Callable[[str, int, int], None]  # (task, newly done, total); a total of 0 is unknown
 
 SCRATCH = "BAGPACK_SCRATCH"
+TIMEOUT = 20.0  # seconds that a scheduler and its first worker have to answer
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 # Packages whose errors are about workers and their schedulers.
 ENGINES = ("joblib", "concurrent", "asyncio", "distributed", "tornado", "ray")
@@ -295,3 +301,116 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Shared:
         return Shared(held=arrays, facts=facts)
     _store(path, arrays)
     return Shared(path=path, facts=facts)
+
+
+@contextmanager
+def open_backend(
+    name: str | None, address: str | None = None, jobs: int = -1, timeout: float = TIMEOUT
+) -> Iterator[None]:
+    """Within, joblib works on this engine: loky (processes of this machine), dask, ray or spark.
+
+    The address is that of a scheduler; without one, an engine starts `jobs` workers on this machine (-1: one per core).
+    """
+    if name in (None, "loky"):
+        if address is not None:
+            raise UsageError(
+                f"--address {address} names a scheduler, so --backend dask, ray or spark is needed too"
+            )
+        with joblib.parallel_config("loky"):
+            yield
+        return
+    workers = core_count() if jobs < 0 else max(1, jobs)
+    with ExitStack() as stack:
+        stack.enter_context(worker_errors())  # joblib asks for the workers, and the client is closed, in here
+        if name == "dask":
+            stack.enter_context(_dask(address, workers, timeout))
+        else:
+            stack.enter_context(_ray(address, workers) if name == "ray" else _spark(address, workers))
+        stack.enter_context(joblib.parallel_config(name, n_jobs=-1))
+        yield
+
+
+@contextmanager
+def _starting(engine: str, address: str | None) -> Iterator[None]:
+    """Report in a sentence that a scheduler does not answer."""
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise WorkerError(
+            f"no {engine} scheduler answers at {address or 'this machine'} ({reason}); start it, or correct --address"
+        ) from error
+
+
+@contextmanager
+def _dask(address: str | None, workers: int, timeout: float) -> Iterator[None]:
+    distributed = import_extra("distributed", "distributed", "dask", "--backend dask")
+    for name in ("distributed", "distributed.client"):  # reported here as a sentence, there as a stack trace
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        with _starting("dask", address):
+            if address is None:
+                # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
+                local = distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+                )
+                where = {"address": stack.enter_context(local)}
+            elif address.endswith(".json"):  # as dask scheduler --scheduler-file writes it
+                os.stat(address)  # dask would wait for it
+                where = {"scheduler_file": address}
+            else:
+                where = {"address": address}
+            client = stack.enter_context(distributed.Client(**where, timeout=timeout))
+        try:
+            client.wait_for_workers(1, timeout=timeout)
+        except TimeoutError as error:
+            raise WorkerError(
+                f"the dask scheduler at {address} has no worker after {timeout:g} s; start some with dask worker"
+            ) from error
+        found = set(client.run(version, "bagpack").values())
+        if found != {__version__}:  # workers of another version would make other bytes
+            raise WorkerError(f"workers of {address} have bagpack {found}; install {__version__} there too")
+        yield
+
+
+@contextmanager
+def _ray(address: str | None, workers: int) -> Iterator[None]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = import_extra("ray", "ray", "ray", "--backend ray")
+    local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
+    # Ray writes what it has to say of workers that end to standard output, where a command's result goes.
+    with redirect_stdout(sys.stderr):
+        with _starting("ray", address):
+            options = {"address": address} if address else local
+            ray.init(**options, log_to_driver=False, logging_level="ERROR")
+        try:
+            import_extra("ray.util.joblib", "ray", "ray", "--backend ray").register_ray()
+            yield
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _spark(address: str | None, workers: int) -> Iterator[None]:
+    sql = import_extra("pyspark.sql", "pyspark", "spark", "--backend spark")
+    register = import_extra("joblibspark", "joblibspark", "spark", "--backend spark").register_spark
+    # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    if address is None or address.startswith("local"):
+        options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    builder = sql.SparkSession.builder.appName("bagpack").master(address or f"local[{workers}]")
+    with warnings.catch_warnings():
+        for harmless in (".*stage-level scheduling", "Spark session is not provided"):
+            warnings.filterwarnings("ignore", message=harmless)
+        with _starting("spark", address):  # it needs Java, 17 or newer
+            session = builder.config(map=options).getOrCreate()
+        try:
+            register()
+            yield
+        finally:
+            session.stop()

@@ -9,8 +9,8 @@ import pytest
 from scale_cluster import Cluster
 
 from bagpack import parallel
-from bagpack.backends import open_backend
 from bagpack.errors import UsageError
+from bagpack.parallel import open_backend
 
 NOBODY = "127.0.0.1:1"
 
@@ -53,7 +53,7 @@ def test_scheduler_without_workers(tmp_path):
 def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
     """joblib may notice it before any task is sent, and the client when it is closed."""
     comm = pytest.importorskip("distributed.comm")
-    monkeypatch.setattr("bagpack.backends._dask", lambda *arguments: nullcontext())
+    monkeypatch.setattr("bagpack.parallel._dask", lambda *arguments: nullcontext())
     monkeypatch.setattr(joblib, "parallel_config", lambda *arguments, **settings: nullcontext())
     lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
     with lost, open_backend("dask", "tcp://127.0.0.1:1"):

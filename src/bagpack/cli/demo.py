@@ -38,7 +38,6 @@ def demo(
 
 
 def _index(directory: Path) -> None:
-    from bagpack.corpus.corpus import Corpus
     from bagpack.corpus.format import is_unfinished, read_manifest
     from bagpack.demo import LICENCE, WHAT, fetch, unpack
 
@@ -51,9 +50,6 @@ def _index(directory: Path) -> None:
     except StoreError:
         dump = unpack(fetch(), directory / "enwik8.xml")
         run("index", dump, "--out", store, *(["--resume"] if is_unfinished(store) else []))
-    else:
-        corpus = Corpus.open(store)
-        _say(f"{store} is there already: {corpus.tokens:,} tokens, {corpus.documents:,} articles")
 
 
 def _steps(directory: Path) -> list[tuple[object, ...]]:

@@ -5,21 +5,35 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bagpack.console import messages
 from bagpack.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from bagpack.cli.progress import Work
+    from rich.progress import Progress, TaskID
+
     from bagpack.contexts.targets import ContextSource
     from bagpack.evaluate import CountOptions
 
 HINTS = 6  # words offered for an unknown one
+FREE = 2  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
+WORDS = {
+    "basis": "choosing the basis",
+    "features": "weighting the contexts",
+    "folds": "training, folds",
+    "model": "training on all rows",
+    "negatives": "drawing negatives",
+    "candidates": "enumerating candidates",
+    "sentences": "looking for sentences",
+    "queries": "asking the engine",
+    "index": "filling the index",
+}
 
 
 def value(metavar: str, help: str, *names: str, **more: Any) -> Any:
@@ -151,19 +165,63 @@ def jobs() -> int:
 
 
 @contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+    """A progress display on a terminal; None where there is none or it is unwanted."""
+    console = messages()
+    if quiet or not console.is_terminal or console.is_dumb_terminal:
+        yield None
+        return
+    from rich import progress
+
+    console.width -= FREE
+    columns = (
+        progress.SpinnerColumn(), progress.TextColumn("{task.description}", markup=False), progress.BarColumn(),
+        progress.TaskProgressColumn(), progress.TextColumn("{task.fields[note]}", markup=False),
+        progress.TimeElapsedColumn(), progress.TextColumn("elapsed,"), progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )  # fmt: skip
+    with progress.Progress(*columns, console=console, transient=True) as shown:
+        yield shown
+
+
+class Work:
+    """Progress of work that reports `(what, how many more, of how many)`.
+
+    On a terminal, each kind of work has a bar from its first report to its last. The total may be 0 where it is
+    unknown; then a line is shown until something else begins. Elsewhere nothing is shown.
+    """
+
+    def __init__(self, bar: Progress | None) -> None:
+        self.bar = bar
+        self.tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take a report."""
+        if self.bar is None:
+            return
+        if what not in self.tasks:
+            for name in [name for name, task in self.tasks.items() if self.bar.tasks[task].total is None]:
+                self.bar.update(self.tasks.pop(name), visible=False)  # work that does not report its end
+            note = f"of {total:,}" if total else ""
+            words = WORDS.get(what, f"counting {what}")
+            self.tasks[what] = self.bar.add_task(words, total=total or None, note=note)
+        task = self.tasks[what]
+        self.bar.advance(task, done)
+        if self.bar.tasks[task].finished:
+            self.bar.update(self.tasks.pop(what), visible=False)
+
+
+@contextmanager
 def at_work(json: bool = False) -> Iterator[Work]:
     """Within, the chosen workers do the work, and progress is shown."""
-    from bagpack.cli.progress import Work, progress_bar
-    from bagpack.parallel import settings
+    from bagpack.parallel import open_backend, settings
 
-    with ExitStack() as stack:
-        if _run.backend is not None or _run.address is not None:
-            from bagpack.backends import open_backend
-
-            stack.enter_context(open_backend(_run.backend, _run.address, jobs()))
-        progress = Work(stack.enter_context(progress_bar(is_silent(json))))
-        stack.enter_context(settings(n_jobs=jobs(), progress=progress))
-        yield progress
+    with (
+        open_backend(_run.backend, _run.address, jobs()),
+        progress_bar(is_silent(json)) as bar,
+        settings(n_jobs=jobs(), progress=(work := Work(bar))),
+    ):
+        yield work
 
 
 @contextmanager
