@@ -120,7 +120,7 @@ def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
     write("file", "x")
     done = cli("index", write("a.txt", "Yes.\n"), "--out", tmp_path / "file" / "store.bp")
     assert done.code == 1
-    assert "cannot be written: Not a directory; choose another place" in done.err
+    assert "cannot be written" in done.err
 
 
 COMPRESS = {
@@ -136,7 +136,7 @@ def test_a_truncated_compressed_file(kind, fails, write):
     text = "".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode()
     data = COMPRESS[kind](text)
     sentence = fails(write(f"a.txt.{kind}", data[: len(data) * 2 // 3]))
-    assert f"a.txt.{kind} ends in the middle of its {kind} data" in sentence
+    assert f"a.txt.{kind} is truncated" in sentence
     assert "it is truncated: fetch it again" in sentence
 
 
@@ -153,7 +153,7 @@ def test_a_damaged_compressed_file(kind, fails, write):
 BAD = [
     ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data"),
     ("a.txt", "", "a.txt is empty; remove it, or check how it was made"),
-    ("b.txt.gz", gzip.compress(b""), "holds nothing once it is uncompressed"),
+    ("b.txt.gz", gzip.compress(b""), "is empty"),
     ("a.txt", "\n   \n\n", "no sentence was found in"),
     ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", "no sentence was found in"),
     ("a.conllu", "# only = comments\n\n", "no sentence was found in"),
@@ -170,16 +170,16 @@ def test_files_that_hold_no_text(name, content, reported, fails, write):
 
 
 def test_places_without_files(fails, tmp_path):
-    assert f"there is no file {tmp_path}/nope.txt; check the name" in fails(tmp_path / "nope.txt")
+    assert f"there is no file {tmp_path}/nope.txt, nor a directory" in fails(tmp_path / "nope.txt")
     assert "there is no file" in fails(tmp_path / "*.nope")
     assert "standard input is empty" in fails("-")
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
-    assert "link.txt is not a file that can be read" in fails(tmp_path / "link.txt")
+    assert "there is no file" in fails(tmp_path / "link.txt")
     (tmp_path / "empty").mkdir()
-    assert "empty holds no files; name files or another directory" in fails(tmp_path / "empty")
+    assert "there is no file" in fails(tmp_path / "empty")
     (tmp_path / "made.bp" / "shards").mkdir(parents=True)
     (tmp_path / "made.bp" / "manifest.json").write_text('{"kind": "corpus"}')
-    assert "made.bp was made by BagPack and holds no text to index" in fails(tmp_path / "made.bp")
+    assert "made.bp was made by BagPack" in fails(tmp_path / "made.bp")
 
 
 # What can be skipped: what is reported, the option that skips it, and what the summary then says.
@@ -195,15 +195,15 @@ SKIPPED = [
     ("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n", "a.vert:13 is not utf-8", ("--encoding-errors", "skip"),
      "1 place "),
     ("a.vert", VERTICAL + "<s>\nbroken\tNN\nfine\tNN\tfine\n</s>\n",
-     "a.vert:14 has too few columns (2, where word,tag,lemma are expected): 'broken\\tNN'", *LINES),
-    ("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n", "a.vert:14 has an empty word", *LINES),
-    ("a.conllu", CONLLU + "4\tw\tw\n\n", "a.conllu:4 has 3 columns where CoNLL-U has 10: '4\\tw\\tw'", *LINES),
-    ("a.conllu", CONLLU + "x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has no word id such as", *LINES),
-    ("a.conllu", CONLLU + "4-x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has no word id such as", *LINES),
-    ("a.conllu", CONLLU + "4\t\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 has an empty word", *LINES),
+     "a.vert:14 is not a line of word,tag,lemma: 'broken\\tNN'", *LINES),
+    ("a.vert", VERTICAL + "<s>\n\tNN\tx\n</s>\n", "a.vert:14 is not a line of word,tag,lemma", *LINES),
+    ("a.conllu", CONLLU + "4\tw\tw\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
+    ("a.conllu", CONLLU + "x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
+    ("a.conllu", CONLLU + "4-x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
+    ("a.conllu", CONLLU + "4\t\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
     ("a.jsonl", '{"text": "Lions sleep."}\n{"body": "x"}\n',
-     "a.jsonl:2 has no field 'text' (it has: body); name the field with --text-field", *LINES),
-    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": 5}\n', "a.jsonl:2 has a field 'text' that is no string", *LINES),
+     "a.jsonl:2 has no text in a field 'text' (it has: body); name the field with --text-field", *LINES),
+    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": 5}\n', "a.jsonl:2 has no text in a field 'text'", *LINES),
     ("a.jsonl", '{"text": "Lions sleep."}\n{"text": "x"\n', "a.jsonl:2 is not JSON", *LINES),
     ("a.jsonl", '{"text": "Lions sleep."}\n[1]\n', "a.jsonl:2 is JSON but no object", *LINES),
     ("a.vert", "<s>\n" + "lion\tN\tlion\n" * 150_000 + "</s>\n", "a.vert:100,002 is past 100,000 tokens",
@@ -225,11 +225,11 @@ def test_lines_and_bytes_that_can_be_skipped(name, content, reported, option, su
 def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
     lines = VERTICAL + "<s>\nok\tN\tok\n</s>\n" * 500 + "<s>\nbroken\n</s>\n"
     number = lines.count("\n", 0, lines.index("broken")) + 1
-    assert f"a.vert.gz:{number:,} has too few columns" in fails(
+    assert f"a.vert.gz:{number:,} is not a line of" in fails(
         write("a.vert.gz", gzip.compress(lines.encode()))
     )
     monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1000)
-    assert f"a.vert:{number:,} has too few columns" in fails(write("a.vert", lines))
+    assert f"a.vert:{number:,} is not a line of" in fails(write("a.vert", lines))
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.vert", "a.jsonl", "a.conllu", "a.txt.gz"])
@@ -254,13 +254,13 @@ def test_an_output_that_exists(cli, write, tmp_path):
     assert cli("index", source, "--out", tmp_path / "s", "-j", 1).code == 0
     again = cli("index", source, "--out", tmp_path / "s", "-j", 1)
     assert again.code == 1
-    assert "s exists already; choose another --out, add to it with --append, or --overwrite it" in again.err
+    assert "s exists already; choose another --out, --append to it, or --overwrite it" in again.err
     for other in (source, tmp_path):
         done = cli("index", source, "--out", other, "-j", 1)
-        assert "exists already and is not a BagPack store; choose another --out" in done.err
+        assert "exists and is not a BagPack store" in done.err
         done = cli("index", source, "--out", other, "--overwrite", "-j", 1)
         assert done.code == 1
-        assert "exists already and is not a BagPack store; choose another --out" in done.err
+        assert "exists and is not a BagPack store" in done.err
     assert source.read_text() == "Lions sleep.\n"
     assert cli("index", source, "--out", tmp_path / "s", "--overwrite", "-j", 1).code == 0
 
@@ -278,7 +278,7 @@ def test_two_workers_fail_as_cleanly_as_one(cli, tmp_path, write, monkeypatch):
         write(f"c/{i}.vert", VERTICAL * 2000 + ("<s>\nbroken\n</s>\n" if i == 1 else ""))
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2)
     assert done.code == 1
-    assert "c/1.vert:24,002 has too few columns" in done.err
+    assert "c/1.vert:24,002 is not a line of" in done.err
     # Parts that were finished by then are kept for --resume.
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "-j", 2, "--bad-lines", "skip", "--resume")
     assert done.code == 0, done.err

@@ -28,13 +28,6 @@ from bagpack import parallel
 ask = parallel.delayed(signal.pthread_sigmask)(signal.SIG_BLOCK, [])
 print(*(signal.SIGINT in blocked for blocked in parallel.run((ask for _ in range(2)), 2)))
 """
-BUSY = """
-import hashlib
-from bagpack import signals
-signals.end_on_signals()
-print("busy", flush=True)
-hashlib.pbkdf2_hmac("sha256", b"x", b"x", 1_000_000_000)
-"""
 BUILD = """
 import sys
 from bagpack import signals
@@ -100,13 +93,6 @@ def test_workers_end_with_their_parent(how):
     assert os.path.exists(place) == (how == signal.SIGKILL)
     if how == signal.SIGKILL:
         shutil.rmtree(place)
-
-
-def test_a_process_that_is_busy_in_one_call():
-    process, _ = started(BUSY)
-    time.sleep(1)  # until it is inside the call
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(LIMIT) == 128 + signal.SIGTERM
 
 
 COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
