@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,7 +32,7 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import BusyError, connect
 from bagpack.engines.build import build_engine, corpus_sentences
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.observations import escaped
@@ -180,9 +180,9 @@ def failing_server() -> Iterator[tuple[str, list[int]]]:
 def failures(place: Path) -> None:
     budget, lost, failed = int(1.2 * QUERIES), 0, 0
     policy = RequestPolicy(retries=2, first_wait=0.001, budget=budget)
-    with failing_server() as (host, sent), AnswerCache(place / "api.cache") as cache:
+    with failing_server() as (host, sent), closing(Requests(place / "api.cache", "api", policy)) as requests:
         begun = time.perf_counter()
-        engine = connect(f"api:searxng?host={host}", requests=Requests(cache, "api", policy))
+        engine = connect(f"api:searxng?host={host}", requests=requests)
         for number in range(QUERIES):
             while True:
                 try:
@@ -195,7 +195,7 @@ def failures(place: Path) -> None:
         seconds = time.perf_counter() - begun
         print(
             f"{QUERIES:,} queries, {FAILING:.0%} of the requests failing: {lost} answers lost, {len(sent):,} requests "
-            f"sent, {cache.spent('api'):,} counted, budget {budget:,}, {failed} queries failed three times, "
+            f"sent, {requests.spent:,} counted, budget {budget:,}, {failed} queries failed three times, "
             f"{QUERIES / seconds:,.0f} queries/s"
         )
 

@@ -39,7 +39,8 @@ def speed() -> None:
     from bagpack.contexts.candidates import find_candidates, frequent_words
     from bagpack.contexts.targets import Target
     from bagpack.data import relations_path
-    from bagpack.find import find_pairs, read_examples, train_on_examples
+    from bagpack.find import find_pairs, train_on_examples
+    from bagpack.find.examples import read_examples
 
     corpus = store()
     words = frequent_words(corpus, WORDS)

@@ -20,12 +20,6 @@ settings.register_profile("quick", settings.get_profile("bagpack"), max_examples
 settings.load_profile("bagpack")
 
 
-if os.name == "nt":  # terminals and limits of POSIX
-    collect_ignore = [
-        "cli/test_console.py", "cli/test_terminal_text.py", "cli/test_vectors_cli.py", "corpus/test_limits.py",
-        "scale/test_signals.py",
-    ]  # fmt: skip
-
 # Tests wait for events; this many seconds only end one that hangs, and are enough on a busy machine.
 LIMIT = 600
 

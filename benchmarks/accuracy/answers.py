@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bagpack import Corpus
 from bagpack.evaluate import cross_validate, question_rows, solve_analogies
 from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.features import Preset, get_preset
@@ -73,7 +74,7 @@ class PresetMethod:
         """Predictions in the job's folds."""
         found = cross_validate(
             self._counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
-            kind="rating" if job.metric == "rho" else "labels", C=self.preset.C, baselines=False,
+            kind="rating" if job.metric == "rho" else "labels", svm=SvmSettings(self.preset.C), baselines=False,
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
@@ -95,7 +96,9 @@ class PresetMethod:
         pairs = [p for stem, choices, _ in questions for p in (stem, *choices)]
         counts = self.for_analogies.rows_of(pairs)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
-        found = solve_analogies(counts, rows, (self.condition,), self.preset, C=self.preset.C)[self.condition]
+        corpus = Corpus.open(counts.source_path)
+        found = solve_analogies(counts, rows, (self.condition,), self.preset, corpus=corpus, C=self.preset.C)
+        found = found[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])
         return np.where(found.complete, found.credit, guess)
 

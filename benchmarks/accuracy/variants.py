@@ -82,7 +82,7 @@ class ModernVariant(Modern):
 
 
 @dataclass(frozen=True)
-class WordsOnly(Preset):
+class WordsOnly(Modern):
     """The baseline that never saw a corpus, as a preset."""
 
     name = "words"

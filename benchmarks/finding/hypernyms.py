@@ -20,8 +20,9 @@ import numpy as np
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.occurrences import most_occurrences
 from bagpack.contexts.targets import ContextSource, Target
-from bagpack.find.candidates import CandidateOptions, Places
 from bagpack.find.examples import Examples
+from bagpack.find.options import FindOptions
+from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import corpus_of
 from bagpack.sources import as_source
@@ -124,8 +125,8 @@ def _by_find(
     pairs = [(str(one), str(two)) for one, own in lists.items() for two in own]
     counts = count_pairs(source, pairs, model.basis, model.counting)
     scores = model.label_scores(counts)[:, model.classes.index("hypernym")]
-    places = Places.of(source, trained, CandidateOptions(w1="query", pos2="any"))
-    slots, _ = places.slots([target for target in counts.targets if target is not None])
+    places = Places.of(source, trained, FindOptions(w1="query", pos2="any"))
+    slots = places.slots([target for target in counts.targets if target is not None])
     first, second = counts.rows.T
     slot, pair = slots.slot(first, second), slots.pair(first, second)
     starts = np.cumsum([0, *map(len, lists.values())]).tolist()

@@ -16,7 +16,7 @@ from bagpack import Corpus, PairCounts
 from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.find.vocabulary import listed_vocabulary
+from bagpack.find.vocabulary import vocabulary_of
 from bagpack.sources import as_source
 from bagpack.vectors.counts import count_pairs
 from benchmarks.measure import DATA, SHARED
@@ -97,7 +97,7 @@ def tasks(relations: Sequence[str]) -> Iterator[tuple[str, Task]]:
     source = as_source(store())
     written = read_gold()
     listed = sorted({word for pairs in written.values() for pair in pairs for word in pair})
-    words = listed_vocabulary(source, listed)
+    words = vocabulary_of(source, listed)
     target = dict(zip(listed, source.resolve(listed), strict=True))
     place = DATA / "find-sets.bpm"
     if place.exists():

@@ -19,9 +19,11 @@ import numpy as np
 from scipy import sparse
 
 from bagpack import Corpus
-from bagpack.find.candidates import CandidateOptions, Places, Pool, collect_pool
+from bagpack.find.candidates import Pool, collect_pool
 from bagpack.find.examples import Examples
+from bagpack.find.options import FindOptions
 from bagpack.find.ranking import find_pairs
+from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.learn.features import weigh
 from benchmarks.finding.material import Pair, store
@@ -80,7 +82,7 @@ def read_judgements() -> dict[tuple[str, str, str], bool]:
 def systems(corpus: Corpus, relation: str, examples: Sequence[Pair]) -> dict[str, list[Pair]]:
     """The first answers of each system; the others rank the candidates that find's first pass keeps."""
     trained = train_on_examples(corpus, Examples(relation, tuple(examples)))
-    options = CandidateOptions()
+    options = FindOptions()
     places = Places.of(corpus, trained, options)
     pool = collect_pool(corpus, trained.model, relation, options, trained, places)
     alone = pool.scored(trained.model, relation, None)

@@ -35,7 +35,7 @@ def lines_of_all(corpus, pairs):
     import numpy as np
 
     from bagpack.contexts.concordance import show_all
-    from bagpack.contexts.count import PairSearch, tasks_of_known
+    from bagpack.contexts.count import search_pairs, tasks_of_known
     from bagpack.contexts.occurrences import ShardObservations
     from bagpack.contexts.targets import resolve_targets
     from bagpack.contexts.windows import CountSettings, Windows
@@ -44,7 +44,7 @@ def lines_of_all(corpus, pairs):
     target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
     lines = [[] for _ in pairs]
     for numbers, task in tasks_of_known(corpus, pairs, target_of, CountSettings(limit=None)):
-        for own in PairSearch(task).in_shards():
+        for own in search_pairs(task)[0]:
             lengths = [np.repeat(side, own.counts) for side in task.lengths]
             places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
             texts = show_all(corpus, ShardObservations(own.shard, *places), lengths, Windows())

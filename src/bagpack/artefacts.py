@@ -8,12 +8,9 @@ the next writer, so that whoever has read a manifest can open its files; nothing
 A store has segments of its own (`bagpack.corpus.build.index`). All other kinds have one directory of data:
 
     with new_artefact(path, MATRIX, overwrite=True) as draft:
-        write_array(draft.directory / "rows", rows, "<i8")      # any files, in subdirectories if need be
-        draft.manifest = {"pairs": 7, ...}                      # kind, version, checksums and a seal are added
-
-    matrix = open_artefact(path, MATRIX)                        # a manifest whose seal is right, or a StoreError
-    rows = map_array(matrix.file("rows"), "<i8")                # refuses names and links that lead out
-    problems = matrix.damages()                                 # what `bagpack info --verify` prints
+        write_array(draft.directory / "rows", rows, "<i8")
+        draft.manifest = {"pairs": 7, ...}  # kind, version, checksums and a seal are added
+    rows = map_array(open_artefact(path, MATRIX).file("rows"), "<i8")
 """
 
 from __future__ import annotations
@@ -29,16 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bagpack.errors import StoreError
-from bagpack.files import (
-    RESTORE,
-    digest,
-    digest_file,
-    disk_errors,
-    lock,
-    read_json,
-    write_bytes,
-    write_json,
-)
+from bagpack.files import RESTORE, digest, digest_file, disk_errors, hold, read_json, write_bytes, write_json
 
 MANIFEST = "manifest.json"
 KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine", "word-vectors")
@@ -50,15 +38,10 @@ FILES = "files"  # in a directory of data: the names of all its files, so that n
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of artefact."""
-
     name: str  # `kind` in the manifest
     noun: str  # in messages
     version: int  # of the format
     make: str  # the command that makes one, in messages
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -70,21 +53,18 @@ class Artefact:
     data: Path
 
     def file(self, name: str) -> Path:
-        """The path of one of the files."""
         return member(self.data, name)
 
     def damages(self, names: Iterable[str] | None = None) -> list[str]:
         """Sentences about damaged files: all of them, or those of these names."""
         checksums = self.manifest["checksums"]
-        return damaged_files(
-            self.data, checksums if names is None else {n: checksums.get(n, "") for n in names}
-        )
+        wanted = checksums if names is None else names
+        return damaged_files(self.data, {name: checksums.get(name, "") for name in wanted})
 
     @property
     def size(self) -> int:
         """Bytes on the disk."""
-        files = [self.path / MANIFEST, *(self.data / name for name in self.manifest["checksums"])]
-        return sum(file.stat().st_size for file in files if file.is_file())
+        return sum((self.data / name).stat().st_size for name in self.manifest["checksums"])
 
 
 def open_artefact(path: Path, kind: Kind) -> Artefact:
@@ -102,37 +82,27 @@ def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
         state = f"is not a BagPack {kind.noun} (it has no {MANIFEST})" if path.exists() else "does not exist"
         raise StoreError(f"{path} {state}; make one with {kind.make}")
     manifest = read_json(path / MANIFEST)
-    if not isinstance(manifest, dict):
-        raise StoreError(f"{path / MANIFEST} is not a JSON object; it is damaged: {RESTORE}")
-    if manifest.get("kind") != kind.name:
+    found = manifest.get("kind", "artefact") if isinstance(manifest, dict) else "file of another program"
+    if found != kind.name:
+        raise StoreError(f"{path} is a BagPack {found}, not a {kind.noun}; name one that {kind.make} made")
+    if (version := manifest.get("format_version")) != kind.version:
         raise StoreError(
-            f"{path} is a BagPack {manifest.get('kind', 'artefact')}, not a {kind.noun}; name one that {kind.make} made"
-        )
-    version = manifest.get("format_version")
-    if version != kind.version:
-        newer = isinstance(version, int) and version > kind.version
-        raise StoreError(
-            f"{path} has format version {version}, this BagPack reads {kind.version}; "
-            + (
-                "update BagPack (pip install --upgrade bagpack)"
-                if newer
-                else f"make it again with {kind.make}"
-            )
+            f"{path} has format version {version}, this BagPack reads {kind.version}; make it again with {kind.make}, "
+            f"or, if it is newer, update BagPack (pip install --upgrade bagpack)"
         )
     if manifest.get("seal") != seal_of(manifest):
         raise StoreError(
             f"{path / MANIFEST} does not match its own seal; it is damaged or was edited: {RESTORE}"
         )
-    return manifest
+    return dict(manifest)
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """The manifest at a path as it is; an empty one if there is none, or a damaged one."""
-    try:
+    with suppress(StoreError):
         document = read_json(path / MANIFEST)
-    except StoreError:
-        return {}
-    return document if isinstance(document, dict) else {}
+        return document if isinstance(document, dict) else {}
+    return {}
 
 
 def is_artefact(path: Path) -> bool:
@@ -149,12 +119,8 @@ def is_kind(path: Path, kind: Kind) -> bool:
 def _is_begun(path: Path) -> bool:
     """Whether a directory holds only what a writer that was killed before its first commit leaves."""
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    return LOCK in names and all(
-        name in (LOCK, DRAFT, f"{MANIFEST}.new") or DATA_NAME.fullmatch(name) for name in names
-    )
-
-
-# Writing ----------------------------------------------------------------------------------------------------------
+    others = names - {LOCK, DRAFT, f"{MANIFEST}.new"}
+    return LOCK in names and all(DATA_NAME.fullmatch(name) for name in others)
 
 
 @dataclass
@@ -167,47 +133,33 @@ class Draft:
 
 @contextmanager
 def new_artefact(path: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Draft]:
-    """Yield a draft; when the block ends without an error, it becomes the artefact at `path`.
-
-    If `path` is a symbolic link, the artefact is written where it leads.
-    """
+    """Yield a draft; when the block ends without an error, it becomes the artefact at `path`, or where a link leads."""
     check_place(path, kind, overwrite=overwrite)
     path = Path(os.path.realpath(path))
     with disk_errors(path), locked(path):
         check_place(path, kind, overwrite=overwrite)
-        before = read_document(path)
-        sweep_data(path, before.get("data"))
+        sweep_data(path, read_document(path).get("data"))
         draft = Draft(path / DRAFT, {})
         draft.directory.mkdir()
         try:
             yield draft
-            _commit(path, kind, draft, before)
+            _commit(path, kind, draft)
         except BaseException:
             shutil.rmtree(draft.directory, ignore_errors=True)
             raise
 
 
-def _commit(path: Path, kind: Kind, draft: Draft, before: Mapping[str, Any]) -> None:
-    names = sorted(
-        file.relative_to(draft.directory).as_posix() for file in draft.directory.rglob("*") if file.is_file()
-    )
+def _commit(path: Path, kind: Kind, draft: Draft) -> None:
+    files = [file for file in draft.directory.rglob("*") if file.is_file()]
+    names = sorted(file.relative_to(draft.directory).as_posix() for file in files)
     write_bytes(draft.directory / FILES, "".join(f"{name}\n" for name in names).encode())
     checksums = {name: digest_file(draft.directory / name) for name in [*names, FILES]}
-    content = digest(json.dumps(checksums).encode())
-    data = f"data-{content[:16]}"
+    data = f"data-{digest(json.dumps(checksums).encode())[:16]}"
     while (path / data).exists():  # the present data, whose files may be damaged
         data = f"data-{digest(data.encode())[:16]}"
     os.replace(draft.directory, path / data)
-    write_manifest(
-        path,
-        {
-            "kind": kind.name,
-            "format_version": kind.version,
-            **draft.manifest,
-            "data": data,
-            "checksums": checksums,
-        },
-    )
+    facts = {"kind": kind.name, "format_version": kind.version, **draft.manifest}
+    write_manifest(path, {**facts, "data": data, "checksums": checksums})
 
 
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
@@ -217,25 +169,23 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 def check_place(path: Path, kind: Kind, *, overwrite: bool, option: str = "--out") -> None:
     """Refuse a path where an artefact cannot be written, or whose content is not to be replaced."""
-    if not path.exists():
-        if path.is_symlink():
-            raise StoreError(f"{path} is a link that leads nowhere; remove it, or choose another {option}")
+    if not path.exists() and not path.is_symlink():
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK):
-            raise StoreError(f"{path} cannot be written: {path.parent} is read-only; choose another {option}")
+        if os.access(path.parent, os.W_OK):
+            return
+        problem = f"cannot be written: {path.parent} is read-only"
     elif path.is_dir() and (not any(path.iterdir()) or _is_begun(path)):
         return
     elif not is_kind(path, kind):
-        raise StoreError(
-            f"{path} exists and is not a BagPack {kind.noun}, so it is not replaced; choose another {option}"
-        )
+        problem = f"exists and is not a BagPack {kind.noun}, so it is not replaced"
     elif not overwrite:
         raise StoreError(f"{path} exists already; choose another {option}, or replace it with --overwrite")
     elif read_document(path).get("format_version") != kind.version:
-        raise StoreError(
-            f"{path} was written by another version of BagPack; remove it, or choose another {option}"
-        )
+        problem = "was written by another version of BagPack, so it is not replaced"
+    else:
+        return
+    raise StoreError(f"{path} {problem}; choose another {option}")
 
 
 @contextmanager
@@ -243,31 +193,13 @@ def locked(path: Path) -> Iterator[None]:
     """Hold the lock of an artefact's directory, which is made; one that stays empty is removed again."""
     with disk_errors(path):
         path.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = open(path / LOCK, "ab")  # noqa: SIM115 (held while the block lasts)
-        except FileNotFoundError:
-            raise busy(path) from None  # another process has just removed the directory
-    with handle:
-        if not lock(handle):
-            raise busy(path)
-        try:
-            current = os.stat(path / LOCK)
-        except FileNotFoundError:
-            raise busy(path) from None
-        if not os.path.samestat(current, os.fstat(handle.fileno())):
-            raise busy(path)  # its owner finished just now, and another one began
-        try:
-            yield
-        finally:
-            if os.listdir(path) == [LOCK]:
-                handle.close()  # Windows removes no open file
-                (path / LOCK).unlink(missing_ok=True)
-                remove_if_empty(path)
-
-
-def busy(path: Path) -> StoreError:
-    """The error where another process writes an artefact."""
-    return StoreError(f"another bagpack command is working in {path}; wait for it, or stop it")
+        with hold(path / LOCK, path):
+            try:
+                yield
+            finally:
+                if os.listdir(path) == [LOCK]:
+                    (path / LOCK).unlink(missing_ok=True)
+                    remove_if_empty(path)
 
 
 def sweep_data(path: Path, kept: object) -> None:
@@ -294,12 +226,8 @@ def remove_files(directory: Path, names: Iterable[str]) -> None:
 
 
 def remove_if_empty(directory: Path) -> None:
-    """Remove a directory, unless something is in it."""
     with suppress(OSError):
         directory.rmdir()
-
-
-# Checksums --------------------------------------------------------------------------------------------------------
 
 
 def seal_of(document: Mapping[str, Any]) -> str:
@@ -314,8 +242,7 @@ def member(directory: Path, name: str) -> Path:
     A name that leads out of the directory, or passes through a symbolic link, is refused: artefacts come from others.
     """
     parts = PurePosixPath(name).parts if isinstance(name, str) else ()
-    # A backslash or a drive letter would lead out of the directory on Windows.
-    if not parts or ".." in parts or name.startswith("/") or any(sign in name for sign in "\0\\:"):
+    if not parts or ".." in parts or name.startswith("/") or "\0" in name:
         raise StoreError(f"{directory} names the file {name!r}, which is not inside it; it is not used")
     path = directory
     for part in parts:

@@ -25,20 +25,12 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 
 
 def clean(text: str) -> str:
-    r"""The text with control characters as visible signs; tabs and newlines are kept.
-
-    >>> clean("a\x1b[31mred\x07")
-    'a␛[31mred␇'
-    """
+    """The text with control characters as visible signs; tabs and newlines are kept."""
     return _CONTROLS.sub(_visible, text)
 
 
 def one_line(text: str) -> str:
-    r"""The text with tabs and line breaks as visible signs too, as in a cell of a table.
-
-    >>> one_line("a\tb")
-    'a␉b'
-    """
+    """The text with tabs and line breaks as visible signs, as in a cell of a table."""
     return re.sub(r"[\t\r\n]", _visible, text)
 
 
@@ -54,14 +46,9 @@ def _clean_console() -> type[Console]:
     from rich.segment import Segment
 
     class CleanConsole(Console):
-        """A console whose text cannot control the terminal; its own styles can."""
-
         def render(self, renderable: RenderableType, options: Any = None) -> Iterable[Segment]:
-            for segment in super().render(renderable, options):
-                if segment.control or not _CONTROLS.search(segment.text):
-                    yield segment
-                else:
-                    yield Segment(clean(segment.text), segment.style)
+            for part in super().render(renderable, options):
+                yield part if part.control else Segment(clean(part.text), part.style)
 
         def on_broken_pipe(self) -> None:
             raise  # noqa: PLE0704 (called while it is handled; rich itself would exit with 1)
@@ -97,36 +84,16 @@ def print_message(text: str | Text, style: str | None = None, console: Console |
 
 
 def print_about(path: object, text: str) -> None:
-    """Print a message about a path, which is highlighted."""
-    from rich.text import Text
-
-    print_message(Text.assemble((str(path), "bold"), f": {text}"))
+    """Print a message about a path."""
+    print_message(f"{path}: {text}")
 
 
 def hang(console: Console, first: Text, rest: Text) -> None:
     """Print the rest after the first; further lines are indented to where the rest begins."""
-    from rich.text import Text
-
-    below = Text(" " * first.cell_len)
-    for number, line in enumerate(rest.wrap(console, max(console.width - first.cell_len, 20))):
+    for line in rest.wrap(console, max(console.width - first.cell_len, 20)):
         line.rstrip()
-        console.print((below if number else first) + line, soft_wrap=True)
-
-
-def hang_parts(console: Console, first: Text, parts: Sequence[str]) -> None:
-    """Print the parts one after the other; a line is broken only between two of them."""
-    from rich.cells import cell_len
-    from rich.text import Text
-
-    width = max(console.width - first.cell_len, 20)
-    lines = [""]
-    for part in parts:
-        longer = f"{lines[-1]} {part}".lstrip()
-        if lines[-1] and cell_len(longer) > width:
-            lines.append(part)
-        else:
-            lines[-1] = longer
-    hang(console, first, Text("\n".join(lines)))
+        console.print(first + line, soft_wrap=True)
+        first = first.blank_copy(" " * first.cell_len)
 
 
 def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left: int = 1) -> Table:
@@ -142,23 +109,15 @@ def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left
 
 
 def show_size(count: float) -> str:
-    """Bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
+            return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} TB"
 
 
 def show_time(seconds: float) -> str:
-    """Seconds for people."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def some_of(names: Sequence[str], shown: int = 20) -> str:

@@ -29,25 +29,21 @@ class StoreError(BagpackError):
     """A BagPack artefact is missing, damaged, of another version, or does not fit the others."""
 
 
-def missing_extra(package: str, extra: str, purpose: str) -> BagpackError:
-    """The error for an optional dependency that is not installed."""
-    return UsageError(f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'")
-
-
 def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:
-    """A module of an optional dependency; see `missing_extra`."""
+    """A module of an optional dependency, or an error that says what to install."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise missing_extra(package, extra, purpose) from error
+        raise UsageError(
+            f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'"
+        ) from error
 
 
 def extra_file(module: str, name: str, package: str, extra: str, purpose: str) -> Path:
-    """A file of an optional dependency, which is not imported; see `missing_extra`."""
+    """A file of an optional dependency, which is not imported if it is there; see `import_extra`."""
     found = find_spec(module)
-    if found is None or found.origin is None:
-        raise missing_extra(package, extra, purpose)
-    return Path(found.origin).parent / name
+    origin = found.origin if found else import_extra(module, package, extra, purpose).__file__
+    return Path(str(origin)).parent / name
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

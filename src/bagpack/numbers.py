@@ -16,33 +16,25 @@ class Metric(NamedTuple):
     most: float = math.inf
 
 
-def _share(label: str, meaning: str) -> Metric:
-    return Metric(label, True, meaning, 0.0, 1.0)
-
-
-def _correlation(label: str, meaning: str) -> Metric:
-    return Metric(label, False, meaning, -1.0, 1.0)
-
-
+_SHARES = {
+    "accuracy": ("Accuracy", "share of rows with the right label"),
+    "f1": ("F1", "harmonic mean of precision and recall"),
+    "f1_macro": ("F1 macro", "mean of the labels' F1, every label counting the same"),
+    "f1_weighted": ("F1 weighted", "mean of the labels' F1, weighted by their rows"),
+    "auc": ("AUC", "chance that a row of the label outranks one without it"),
+    "score": ("Worst-case score", "accuracy, an incomplete question counting as a random guess (1/choices)"),
+    "coverage": ("Coverage", "share of questions all of whose pairs have a vector"),
+    "complete_accuracy": ("Accuracy, complete", "accuracy on the complete questions alone"),
+}
+_CORRELATIONS = {
+    "spearman": ("Spearman ρ", "mean rank correlation with the ratings within each group or fold"),
+    "spearman_pooled": ("ρ pooled", "rank correlation over the predictions of all folds together"),
+    "pearson": ("Pearson r", "linear correlation of predictions with the ratings"),
+}
 METRICS = {
-    "accuracy": _share("Accuracy", "share of rows with the right label"),
-    "f1": _share("F1", "harmonic mean of precision and recall"),
-    "f1_macro": _share("F1 macro", "mean of the labels' F1, every label counting the same"),
-    "f1_weighted": _share("F1 weighted", "mean of the labels' F1, weighted by their rows"),
-    "auc": _share("AUC", "chance that a row of the label outranks one without it"),
-    "spearman": _correlation(
-        "Spearman ρ", "mean rank correlation with the ratings within each group or fold"
-    ),
-    "spearman_pooled": _correlation(
-        "ρ pooled", "rank correlation over the predictions of all folds together"
-    ),
-    "pearson": _correlation("Pearson r", "linear correlation of predictions with the ratings"),
+    **{name: Metric(label, True, meaning, 0.0, 1.0) for name, (label, meaning) in _SHARES.items()},
+    **{name: Metric(label, False, meaning, -1.0, 1.0) for name, (label, meaning) in _CORRELATIONS.items()},
     "mae": Metric("Mean error", False, "mean absolute difference from the rating", 0.0),
-    "score": _share(
-        "Worst-case score", "accuracy, an incomplete question counting as a random guess (1/choices)"
-    ),
-    "coverage": _share("Coverage", "share of questions all of whose pairs have a vector"),
-    "complete_accuracy": _share("Accuracy, complete", "accuracy on the complete questions alone"),
 }
 
 
@@ -52,16 +44,11 @@ def metric_info(name: str) -> Metric:
 
 
 def metric_label(name: str, unit: bool = True) -> str:
-    """A metric as a column heading.
-
-    >>> metric_label("auc"), metric_label("spearman")
-    ('AUC %', 'Spearman ρ')
-    """
+    """A metric as a column heading: `AUC %`, `Spearman ρ`."""
     return metric_info(name).label + (show_unit(name) if unit else "")
 
 
 def show_unit(metric: str) -> str:
-    """The unit that follows a metric's name in a table's head."""
     return " %" if metric_info(metric).percent else ""
 
 
@@ -73,8 +60,8 @@ def is_number(value: object) -> TypeGuard[float]:
 def show_score(value: float | None, metric: str, signed: bool = False) -> str:
     """A score as it is written in tables: one decimal for percentages, three otherwise.
 
-    >>> show_score(0.8431, "accuracy"), show_score(0.598, "spearman"), show_score(None, "auc")
-    ('84.3', '0.598', '–')
+    >>> show_score(0.8431, "accuracy"), show_score(-0.598, "spearman"), show_score(None, "auc")
+    ('84.3', '−0.598', '–')
     """
     if not is_number(value):
         return "–"
@@ -90,8 +77,7 @@ def inside(low: float | None, high: float | None, metric: str) -> tuple[float, f
     """
     if not is_number(low) or not is_number(high):
         return None
-    known = metric_info(metric)
-    return max(low, known.least), min(high, known.most)
+    return max(low, metric_info(metric).least), min(high, metric_info(metric).most)
 
 
 def between_of(metric: str) -> str:
@@ -104,19 +90,13 @@ def show_interval(low: float | None, high: float | None, metric: str, between: s
 
     >>> show_interval(0.81, 0.8753, "accuracy"), show_interval(0.95, 1.02, "accuracy")
     ('81.0 to 87.5', '95.0 to 100.0')
-    >>> show_interval(-1.872, 2.082, "spearman")
-    '−1.000 to 1.000'
     """
     ends = inside(low, high, metric)
     return f"{show_score(ends[0], metric)}{between}{show_score(ends[1], metric)}" if ends else ""
 
 
 def show_difference_interval(low: float | None, high: float | None, metric: str) -> str:
-    """The interval of a difference between two scores: signed, and nowhere cut.
-
-    >>> show_difference_interval(-0.246, -0.121, "accuracy"), show_difference_interval(-0.167, 0.021, "auc")
-    ('−24.6 to −12.1', '−16.7 to +2.1')
-    """
+    """The interval of a difference between two scores: signed, and nowhere cut."""
     if not is_number(low) or not is_number(high):
         return ""
     return f"{show_score(low, metric, signed=True)} to {show_score(high, metric, signed=True)}"
@@ -124,30 +104,19 @@ def show_difference_interval(low: float | None, high: float | None, metric: str)
 
 def show_p(value: float | None) -> str:
     """A p-value: three decimals, and below that only that it is."""
-    if not is_number(value):
-        return "–"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "–" if not is_number(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def show_probability(value: float | None) -> str:
-    """A probability in whole percent, or nothing.
-
-    >>> show_probability(0.414), show_probability(0.996), show_probability(0.002), show_probability(None)
-    ('41 %', '> 99 %', '< 1 %', '')
-    """
+    """A probability in whole percent (`41 %`, `> 99 %`, `< 1 %`), or nothing."""
     if value is None:
         return ""
-    if value > 0.99:
-        return "> 99 %"
-    return "< 1 %" if value < 0.01 else f"{100 * value:.0f} %"
+    return "> 99 %" if value > 0.99 else "< 1 %" if value < 0.01 else f"{100 * value:.0f} %"
 
 
 def show_share(part: int | None, whole: int | None) -> str:
     """A part of a whole in percent, or nothing where there is no whole."""
-    if part is None or not whole:
-        return ""
-    share = 100 * part / whole
-    return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
+    return "" if part is None or not whole else f"{100 * part / whole:.1f} %"
 
 
 def many(count: int, one: str, more: str = "") -> str:
@@ -156,20 +125,14 @@ def many(count: int, one: str, more: str = "") -> str:
 
 
 def show_count(value: object) -> str:
-    """A whole number with separators.
-
-    >>> show_count(1234567)
-    '1,234,567'
-    """
+    """A whole number with separators; anything else as it is."""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def show_value(value: object) -> str:
     """A setting as a person would write it."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, list | tuple):
         return ", ".join(show_value(item) for item in value)
     if isinstance(value, dict):

@@ -18,34 +18,30 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.errors import BagpackError, StoreError, UsageError
-from bagpack.files import DiskError, disk_errors, save_npy
+from bagpack.errors import BagpackError, UsageError
+from bagpack.files import disk_errors
 from bagpack.signals import end_with, without_ctrl_c
 
 Arrays = tuple[NDArray[Any], ...]
+Work = Callable[..., tuple[Any, Arrays]]
+Progress = Callable[[str, int, int], None]  # (task, newly done, total); a total of 0 is unknown
 
 SCRATCH = "BAGPACK_SCRATCH"
 ONE_MACHINE = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
-
-# Callback (task, newly done, total); a total of 0 is unknown.
-Progress = Callable[[str, int, int], None]
+# Packages whose errors are about workers and their schedulers.
+ENGINES = ("joblib", "concurrent", "asyncio", "distributed", "tornado", "ray")
 
 delayed = joblib.delayed  # makes the calls that `run` takes
 
 
 class WorkerError(BagpackError):
     """Workers were lost, or cannot reach what they need."""
-
-
-# Settings -------------------------------------------------------------------------------------------------------
 
 
 # None: what joblib's context says, which is one worker where there is none.
@@ -57,9 +53,8 @@ _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> Iterator[None]:
     """Within, `n_jobs` workers share the work, and `progress` is called with what they did; None changes nothing.
 
-    Tasks run with one worker and without progress, in a process or a thread of their own, so that parallel work
-    inside of parallel work starts no further workers. Use it around calls, never around a `yield`: the consumer of
-    that generator would get the settings.
+    Tasks run with one worker and without progress, so that parallel work inside of parallel work starts no further
+    workers. Use it around calls, never around a `yield`: the consumer of that generator would get the settings.
     """
     worker_count(n_jobs)  # refuses 0 before any work
     jobs_before = _jobs.set(jobs() if n_jobs is None else n_jobs)
@@ -72,7 +67,6 @@ def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> 
 
 
 def jobs() -> int | None:
-    """Number of workers as joblib takes it, from `settings`."""
     return _jobs.get()
 
 
@@ -85,17 +79,21 @@ def _no_progress(what: str, done: int, total: int) -> None:
     pass
 
 
-# Running tasks --------------------------------------------------------------------------------------------------
+def with_progress(results: Iterable[Any], what: str, total: int) -> Iterator[Any]:
+    """The same results; each is reported, and before the first that they begin."""
+    progress()(what, 0, total)
+    for result in results:
+        progress()(what, 1, total)
+        yield result
+
+
+def _backend() -> str:
+    return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
 def on_one_machine() -> bool:
     """Whether the workers of joblib's context are processes or threads of this machine."""
     return _backend() in ONE_MACHINE
-
-
-def _backend() -> str:
-    """The name of the class that joblib's context runs tasks by."""
-    return type(joblib.parallel.get_active_backend()[0]).__name__
 
 
 def worker_count(n_jobs: int | None = None) -> int:
@@ -107,7 +105,6 @@ def worker_count(n_jobs: int | None = None) -> int:
 
 
 def core_count() -> int:
-    """Processors that this process may use."""
     return int(joblib.cpu_count())
 
 
@@ -123,46 +120,45 @@ def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     except ValueError:  # Ray and Spark hand all results over at the end; they are small
         parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1)
         starting = nullcontext()
-    try:
+    with worker_errors():
         with starting:
             results = parallel(tasks)
         yield from results
-    except Exception as error:
-        message = lost(error)
-        if message is None:
-            raise
-        raise WorkerError(message) from error
 
 
 def _work(parent: int | None, function: Any, arguments: Any, options: Any) -> Any:
     """Call a function in a worker, which ends with its parent if that is on the same machine."""
     if parent is not None:
         end_with(parent)
-    return copy_context().run(_alone, function, arguments, options)
-
-
-def _alone(function: Any, arguments: Any, options: Any) -> Any:
-    _jobs.set(1)
-    _progress.set(None)
-    return function(*arguments, **options)
+    alone = copy_context()  # a thread's own settings
+    alone.run(_jobs.set, 1)
+    alone.run(_progress.set, None)
+    return alone.run(function, *arguments, **options)
 
 
 @contextmanager
-def on_threads() -> Iterator[None]:
-    """Within, workers of this machine are threads: for seconds of work in kernels, which need no interpreter lock."""
-    if not on_one_machine():
+def worker_errors() -> Iterator[None]:
+    """Turn errors about lost workers into sentences; errors of the work itself are raised as they are."""
+    try:
         yield
-        return
-    _, n_jobs = joblib.parallel.get_active_backend()
-    with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
-        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ENGINES and not isinstance(error, ConnectionError):
+            raise
+        raise WorkerError(
+            f"a worker process was killed, probably because memory ran out, or the connection to the scheduler was lost"
+            f" ({type(error).__name__}); give fewer --jobs, or start it again, and repeat the command (index: --resume)"
+        ) from error
 
 
-def run_threads(tasks: Iterable[Any], n_jobs: int | None = None) -> list[Any]:
+def on_threads() -> Any:
+    """Within, workers are threads: for seconds of work in kernels, which need no interpreter lock."""
+    return joblib.parallel_config(backend="threading", n_jobs=joblib.parallel.get_active_backend()[1])
+
+
+def run_threads(tasks: Iterable[Any]) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
-    n_jobs = jobs() if n_jobs is None else n_jobs
-    tasks = (delayed(_work)(None, *task) for task in tasks)
-    return list(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks))
+    with on_threads():
+        return list(run(tasks))
 
 
 def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None:
@@ -182,56 +178,6 @@ def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None
         future.result()
 
 
-def counter(what: str, total: int, report: Progress | None = None) -> Callable[[int], None]:
-    """A function that reports how many more of `total` things are done."""
-    report = report or progress()
-    return lambda done: report(what, done, total)
-
-
-def with_progress(
-    results: Iterable[Any], what: str, total: int, report: Progress | None = None
-) -> Iterator[Any]:
-    """The same results; each is reported, and before the first that they begin."""
-    report = report or progress()
-    report(what, 0, total)
-    for result in results:
-        report(what, 1, total)
-        yield result
-
-
-def lost(error: Exception) -> str | None:
-    """A sentence if workers were lost; None if the work itself failed."""
-    name = type(error).__name__
-    if name == "KilledWorker":
-        return (
-            "several workers died one after the other on the same task, probably because memory ran out; give each "
-            "worker more of it, and run the command again (index: with --resume)"
-        )
-    if name in ("TerminatedWorkerError", "BrokenProcessPool"):
-        return (
-            "a worker process was killed, probably because memory ran out; give fewer --jobs, and run the command "
-            "again (index: with --resume)"
-        )
-    if name in (
-        "CancelledError",
-        "FutureCancelledError",
-        "CommClosedError",
-        "FuturesCancelledError",
-        "ConnectionResetError",
-        "StreamClosedError",
-    ):
-        return (
-            "the connection to the scheduler was lost during the work; start it and its workers, and run the command "
-            "again (index: with --resume)"
-        )
-    if name in ("RayActorError", "ActorDiedError", "WorkerCrashedError", "OutOfMemoryError"):
-        return "a Ray worker died, probably because memory ran out; give each more of it, and run the command again"
-    return None
-
-
-# What workers share -----------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def scratch(near: str | Path | None = None) -> Iterator[Path]:
     """A directory for results of workers, removed at the end.
@@ -239,135 +185,16 @@ def scratch(near: str | Path | None = None) -> Iterator[Path]:
     It is in BAGPACK_SCRATCH; else, for workers of this machine, among its temporary files; else next to `near`, the
     store that is read; else in the working directory.
     """
-    here = on_one_machine()
-    default = (
-        tempfile.gettempdir() if here else os.path.dirname(os.path.abspath(near)) if near else os.getcwd()
-    )
+    shared = os.path.dirname(os.path.abspath(near)) if near else os.getcwd()
+    default = tempfile.gettempdir() if on_one_machine() else shared
     parent = Path(os.environ.get(SCRATCH) or default).absolute()
-    with _scratch_errors(parent):
+    with disk_errors(parent):
         parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=".bagpack-", dir=parent))
     try:
         yield place
     finally:
         shutil.rmtree(place)
-
-
-@contextmanager
-def _scratch_errors(place: Path) -> Iterator[None]:
-    """Say what to do where results of workers cannot be stored."""
-    try:
-        with disk_errors(place):
-            yield
-    except StoreError as error:
-        what = "the disk is full" if isinstance(error, DiskError) else str(error).partition(";")[0]
-        raise type(error)(
-            f"{what}: workers could not store their results in {place}; free some space there, or set {SCRATCH} to a "
-            f"directory that all of them can write, and run the command again"
-        ) from error
-
-
-@dataclass(frozen=True)
-class Shared:
-    """Something large that tasks need: they carry its path, and map its arrays into memory."""
-
-    n_jobs: int | None
-    path: str = ""
-    held: Any = None  # in the process that made it, where nothing has to be carried
-
-    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Results of tasks that carry this; see `run`."""
-        return run(tasks, self.n_jobs)
-
-    def get(self) -> Any:
-        """The thing itself."""
-        return _load(self.path) if self.path else self.held
-
-
-@lru_cache(maxsize=1)
-def _load(path: str) -> Any:
-    check_reached(path)
-    return joblib.load(path, mmap_mode="r")
-
-
-@contextmanager
-def share(
-    value: Any, tasks: int, near: str | Path | None = None, n_jobs: int | None = None
-) -> Iterator[Shared]:
-    """Put something where the workers of `tasks` tasks can read it."""
-    if _stays_here(n_jobs, tasks):
-        yield Shared(1, held=value)
-        return
-    if _backend() == "ThreadingBackend":
-        yield Shared(n_jobs, held=value)
-        return
-    with scratch(near) as place:
-        path = place / "shared"
-        with _scratch_errors(place.parent):
-            joblib.dump(value, path)
-        yield Shared(n_jobs, str(path))
-
-
-@dataclass(frozen=True)
-class Left:
-    """What a task returned: some small facts, and arrays, which stay in a file until they are taken."""
-
-    facts: Any
-    path: str = ""
-    held: Arrays = ()
-
-    def take(self) -> Arrays:
-        """The arrays, once."""
-        if not self.path:
-            return self.held
-        check_reached(self.path)
-        with open(self.path, "rb") as handle:
-            count = int(np.load(handle))
-            arrays = tuple(np.load(handle) for _ in range(count))
-        os.unlink(self.path)
-        return arrays
-
-
-Work = Callable[..., tuple[Any, Arrays]]
-
-
-@contextmanager
-def gather(
-    work: Work, calls: Sequence[tuple[Any, ...]], near: str | Path,
-    finished: Callable[[int], None] | None = None, n_jobs: int | None = None,
-) -> Iterator[list[Left]]:  # fmt: skip
-    """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
-
-    Arrays stay on disk until they are taken, so that adding them up holds those of one task and the sum in memory.
-    `finished` gets the number of each call that is done.
-    """
-    if _stays_here(n_jobs, len(calls)):
-        done = (Left(facts, held=arrays) for facts, arrays in starmap(work, calls))
-        yield list(_report_finished(done, finished))
-        return
-    with scratch(near) as place:
-        tasks = (delayed(_leave)(str(place / f"{i:06d}"), work, call) for i, call in enumerate(calls))
-        yield list(_report_finished(run(tasks, n_jobs), finished))
-
-
-def _report_finished(results: Iterable[Left], finished: Callable[[int], None] | None) -> Iterator[Left]:
-    for number, result in enumerate(results):
-        if finished:
-            finished(number)
-        yield result
-
-
-def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Left:
-    """Do one task in a worker. A backend may run it twice at once, so it writes its own file and renames it."""
-    facts, arrays = work(*call)
-    own = f"{path}.{uuid.uuid4().hex}"
-    check_reached(os.path.dirname(path))
-    with _scratch_errors(Path(path).parent.parent), open(own, "wb") as handle:
-        save_npy(handle, np.array(len(arrays)))
-        for array in arrays:
-            save_npy(handle, array)
-    os.replace(own, path)
-    return Left(facts, path)
 
 
 def _stays_here(n_jobs: int | None, tasks: int) -> bool:
@@ -384,8 +211,87 @@ def check_reached(path: str) -> None:
         )
 
 
-def stop_workers() -> None:
-    """End the worker processes of this machine that wait for more work, and the threads that look after them."""
-    from joblib.externals.loky import get_reusable_executor
+@dataclass(frozen=True)
+class Shared:
+    """Something large that tasks need or made: a file that all workers see, or, where nothing is carried, an object."""
 
-    get_reusable_executor().shutdown(wait=True)
+    n_jobs: int | None = None
+    path: str = ""
+    held: Any = None
+    facts: Any = None  # what else a task returned, which is small
+
+    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Results of tasks that carry this; see `run`."""
+        return run(tasks, self.n_jobs)
+
+    def get(self) -> Any:
+        """The thing itself; its arrays are mapped into memory."""
+        return _load(self.path) if self.path else self.held
+
+    def take(self) -> Any:
+        """The thing itself, once: its file is removed."""
+        if not self.path:
+            return self.held
+        check_reached(self.path)
+        value = joblib.load(self.path)
+        os.unlink(self.path)
+        return value
+
+
+@lru_cache(maxsize=1)
+def _load(path: str) -> Any:
+    check_reached(path)
+    return joblib.load(path, mmap_mode="r")
+
+
+def _store(path: str, value: Any) -> None:
+    """A backend may run a task twice at once, so each writes its own file and renames it."""
+    own = f"{path}.{uuid.uuid4().hex}"
+    check_reached(os.path.dirname(path))
+    with disk_errors(Path(path).parent.parent):
+        joblib.dump(value, own)
+    os.replace(own, path)
+
+
+@contextmanager
+def share(
+    value: Any, tasks: int, near: str | Path | None = None, n_jobs: int | None = None
+) -> Iterator[Shared]:
+    """Put something where the workers of `tasks` tasks can read it."""
+    here = _stays_here(n_jobs, tasks)
+    if here or _backend() == "ThreadingBackend":
+        yield Shared(1 if here else n_jobs, held=value)
+        return
+    with scratch(near) as place:
+        _store(str(place / "shared"), value)
+        yield Shared(n_jobs, str(place / "shared"))
+
+
+@contextmanager
+def gather(
+    work: Work, calls: Sequence[tuple[Any, ...]], near: str | Path,
+    finished: Callable[[int], None] | None = None, n_jobs: int | None = None,
+) -> Iterator[list[Shared]]:  # fmt: skip
+    """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
+
+    Arrays stay on disk until they are taken, so that adding them up holds those of one task and the sum in memory.
+    `finished` gets the number of each call that is done.
+    """
+    here = _stays_here(n_jobs, len(calls))
+    with nullcontext() if here else scratch(near) as place:
+        paths = [str(place / f"{at:06d}") if place else "" for at in range(len(calls))]
+        tasks = (delayed(_leave)(path, work, call) for path, call in zip(paths, calls, strict=True))
+        left = []
+        for result in (leave(*given) for leave, given, _ in tasks) if here else run(tasks, n_jobs):
+            left.append(result)
+            if finished:
+                finished(len(left) - 1)
+        yield left
+
+
+def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Shared:
+    facts, arrays = work(*call)
+    if not path:
+        return Shared(held=arrays, facts=facts)
+    _store(path, arrays)
+    return Shared(path=path, facts=facts)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,18 +37,21 @@ def check_table(path: Path, what: str, header: Sequence[str] = (), overwrite: bo
     A file that is there already is replaced if ``overwrite`` says so, or, by commands without that option, if its first
     columns are ``header`` (for .xlsx: if BagPack wrote it).
     """
-    if path.suffix.lower() in UNWRITABLE:
+    suffix = path.suffix.lower()
+    if suffix in UNWRITABLE:
         raise UsageError(f"{path} cannot be written as {path.suffix}; name it .tsv, .csv or .xlsx")
-    if path.suffix.lower() == ".xlsx":
+    if suffix == ".xlsx":
         _xlsxwriter()
 
     def is_ours(head: bytes) -> bool:
-        if path.suffix.lower() == ".xlsx":
-            return bool(header) and _is_our_workbook(path)
-        start = table_text([header], "," if path.suffix.lower() == ".csv" else "\t").rstrip("\n")
+        if suffix == ".xlsx":
+            with suppress(KeyError, zipfile.BadZipFile), zipfile.ZipFile(path) as book:
+                return _MARK.encode() in book.read("docProps/core.xml")
+            return False
+        start = table_text([header], "," if suffix == ".csv" else "\t").rstrip("\n")
         return bool(header) and head.removeprefix(b"\xef\xbb\xbf").startswith(start.encode())
 
-    check_file(path, what, is_ours, f"{what.rsplit(maxsplit=1)[-1]}.tsv", overwrite)
+    check_file(path, what, is_ours, "table.tsv", overwrite)
 
 
 def write_table(path: Path, rows: Iterable[Sequence[Cell]]) -> None:
@@ -64,9 +69,10 @@ def write_table(path: Path, rows: Iterable[Sequence[Cell]]) -> None:
 
 
 def table_text(rows: Iterable[Sequence[Cell]], separator: str = "\t") -> str:
-    """The rows as TSV, or as CSV for any other separator."""
+    """The rows as TSV, whose cells cannot contain tabs and line breaks, or as CSV for any other separator."""
     if separator == "\t":
-        return "".join("\t".join(_flat(cell_text(cell)) for cell in row) + "\n" for row in rows)
+        flat = (map(partial(re.sub, r"[\t\r\n]+", " "), map(cell_text, row)) for row in rows)
+        return "".join("\t".join(row) + "\n" for row in flat)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerows([guarded(cell) for cell in row] for row in rows)
@@ -75,10 +81,8 @@ def table_text(rows: Iterable[Sequence[Cell]], separator: str = "\t") -> str:
 
 def cell_text(cell: Cell) -> str:
     """A cell as text: numbers with six digits, nothing for None."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
+    if cell is None or isinstance(cell, bool):
+        return {None: "", True: "yes", False: "no"}[cell]
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
@@ -93,25 +97,17 @@ def guarded(cell: Cell) -> str:
 
 
 def unguarded(text: str) -> str:
-    """Take the apostrophe off that `guarded` put there.
-
-    >>> unguarded("'=1+1"), unguarded("'tis")
-    ('=1+1', "'tis")
-    """
+    """Take the apostrophe off that `guarded` put there."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text
-
-
-def _flat(text: str) -> str:
-    """A cell of TSV cannot contain what ends cells and lines."""
-    return re.sub(r"[\t\r\n]+", " ", text)
 
 
 def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
     out = io.BytesIO()
-    book = _xlsxwriter().Workbook(out, {"in_memory": True})
+    # A cell that begins with = or looks like an address stays text; the date makes equal rows equal bytes.
+    texts = {"strings_to_formulas": False, "strings_to_urls": False}
+    book = _xlsxwriter().Workbook(out, {"in_memory": True, **texts})
     book.set_properties({"comments": _MARK, "created": datetime(2009, 1, 1, tzinfo=UTC)})
     sheet = book.add_worksheet()
-    bold = book.add_format({"bold": True})
     for at, row in enumerate(rows):
         if at == MAX_ROWS or len(row) > MAX_COLUMNS:
             raise UsageError(
@@ -119,22 +115,8 @@ def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
                 f"hold; name it .tsv or .csv"
             )
         for column, cell in enumerate(row):
-            if cell is None:
-                continue
-            if isinstance(cell, int | float) and not isinstance(cell, bool):
-                sheet.write_number(at, column, cell)
-            else:
-                sheet.write_string(at, column, cell_text(cell)[:MAX_CELL], bold if at == 0 else None)
+            number = isinstance(cell, int | float) and not isinstance(cell, bool)
+            sheet.write(at, column, cell if number else cell_text(cell)[:MAX_CELL])
     sheet.freeze_panes(1, 0)
     book.close()
     return out.getvalue()
-
-
-def _is_our_workbook(path: Path) -> bool:
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(path) as book, book.open("docProps/core.xml") as properties:
-            return _MARK.encode() in properties.read(1 << 16)
-    except (OSError, KeyError, zipfile.BadZipFile):
-        return False

@@ -11,7 +11,6 @@ from bagpack.corpus.corpus import WHERE, Corpus, divide_name
 
 
 def as_source(corpus: ContextSource | str | Path) -> ContextSource:
-    """A source itself, or the one at a path."""
     return open_source(corpus) if isinstance(corpus, str | Path) else corpus
 
 

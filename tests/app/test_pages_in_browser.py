@@ -33,7 +33,9 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
 def test_a_feature_whose_lines_could_not_be_had_is_asked_again(visit):
     page = visit(PAIR)
     page.route(
-        "**/lines?**", lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"), times=1
+        "**/lines/part?**",
+        lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"),
+        times=1,
     )
     feature = page.locator("details.feature").first
     feature.locator("summary").click()
@@ -204,12 +206,3 @@ def test_a_word_with_itself_is_shown_once(visit):
     text = page.locator(".decision .sum").first.inner_text()
     assert "the alone, as the first" in text
     assert "the alone, as the second" in text
-
-
-def test_why_one_label_and_not_another(visit):
-    page = visit(PAIR)
-    page.get_by_label("Why kind and not").select_option("tool")
-    page.get_by_role("button", name="Explain").click()
-    page.wait_for_url("**against=tool")
-    assert page.locator("details.decision[open] .name").inner_text() == "kind, not tool"
-    assert page.request.get(PAIR + ".json?against=none").status == 400

@@ -94,7 +94,7 @@ def test_what_is_not_ours_is_not_replaced(tmp_path):
     save(tmp_path / "a", "old", overwrite=False)
     with pytest.raises(StoreError, match="exists already; choose another --out, or replace it with --over"):
         save(tmp_path / "a", "new", overwrite=False)
-    with pytest.raises(StoreError, match="another version of BagPack; remove it"):
+    with pytest.raises(StoreError, match="another version of BagPack"):
         check_place(tmp_path / "a", Kind("test", "test artefact", 2, "bagpack test"), overwrite=True)
     assert content_of(tmp_path / "a") == "old"
 
@@ -123,7 +123,7 @@ def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
     assert (tmp_path / "link").is_symlink()
     assert content_of(tmp_path / "elsewhere" / "a") == "new"
     (tmp_path / "nowhere").symlink_to(tmp_path / "nothing")
-    with pytest.raises(StoreError, match="a link that leads nowhere"):
+    with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
         save(tmp_path / "nowhere", "new")
 
 
@@ -149,12 +149,12 @@ def test_two_writers_of_one_path(tmp_path):
 
 
 def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypatch):
-    def lock_of_another(handle):
+    def lock_of_another(number, *, blocking):
         (tmp_path / "a" / LOCK).unlink()
         (tmp_path / "a" / LOCK).touch()
         return True
 
-    monkeypatch.setattr("bagpack.artefacts.lock", lock_of_another)
+    monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
     with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
         pass
 
@@ -208,7 +208,7 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
 
 def test_json_that_is_nested_deeply(tmp_path):
     (tmp_path / "manifest.json").write_text('{"kind": ' + "[" * 100_000 + "]" * 100_000 + "}")
-    with pytest.raises(StoreError, match="nested too deeply; it is damaged"):
+    with pytest.raises(StoreError, match="it is damaged"):
         open_artefact(tmp_path, TEST)
 
 

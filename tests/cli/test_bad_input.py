@@ -116,35 +116,17 @@ def test_a_file_without_read_permission(write, tmp_path):
     assert list(mine.iterdir()) == []
 
 
-def test_a_directory_in_which_nothing_can_be_written(cli, write, tmp_path):
-    write("file", "x")
-    done = cli("index", write("a.txt", "Yes.\n"), "--out", tmp_path / "file" / "store.bp")
-    assert done.code == 1
-    assert "cannot be written" in done.err
-
-
-COMPRESS = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": zstd.compress,
-}
+COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
-def test_a_truncated_compressed_file(kind, fails, write):
-    text = "".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode()
-    data = COMPRESS[kind](text)
+def test_a_truncated_and_a_damaged_compressed_file(kind, fails, write):
+    data = COMPRESS[kind]("".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode())
     sentence = fails(write(f"a.txt.{kind}", data[: len(data) * 2 // 3]))
     assert f"a.txt.{kind} is truncated" in sentence
     assert "fetch it again" in sentence
-
-
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_a_damaged_compressed_file(kind, fails, write):
-    data = bytearray(COMPRESS[kind]("".join(f"Line {i * 7919 % 100003}.\n" for i in range(40_000)).encode()))
-    data[len(data) // 2 : len(data) // 2 + 40] = b"\xaa" * 40
-    sentence = fails(write(f"a.txt.{kind}", bytes(data)))
+    half = len(data) // 2
+    sentence = fails(write(f"a.txt.{kind}", data[:half] + b"\xaa" * 40 + data[half + 40 :]))
     # A damaged stream may also be one that never ends, or text that is none.
     assert "fetch it again" in sentence or "is not utf-8" in sentence
 
@@ -256,20 +238,15 @@ def test_an_output_that_exists(cli, write, tmp_path):
     assert again.code == 1
     assert "s exists already; choose another --out, --append to it, or --overwrite it" in again.err
     for other in (source, tmp_path):
-        done = cli("index", source, "--out", other, "-j", 1)
-        assert "exists and is not a BagPack store" in done.err
-        done = cli("index", source, "--out", other, "--overwrite", "-j", 1)
-        assert done.code == 1
-        assert "exists and is not a BagPack store" in done.err
+        for more in ((), ("--overwrite",)):
+            done = cli("index", source, "--out", other, "-j", 1, *more)
+            assert done.code == 1
+            assert "exists and is not a BagPack store" in done.err
     assert source.read_text() == "Lions sleep.\n"
     assert cli("index", source, "--out", tmp_path / "s", "--overwrite", "-j", 1).code == 0
-
-
-def test_append_to_nothing(cli, write, tmp_path):
-    done = cli("index", write("a.txt", "x\n"), "--out", tmp_path / "s", "--append")
-    assert done.code == 1
-    assert "does not exist; make one with bagpack index" in done.err
-    assert not (tmp_path / "s").exists()
+    done = cli("index", source, "--out", tmp_path / "none", "--append")
+    assert done.code == 1 and "does not exist; make one with bagpack index" in done.err
+    assert not (tmp_path / "none").exists()
 
 
 def test_two_workers_fail_as_cleanly_as_one(cli, tmp_path, write, monkeypatch):

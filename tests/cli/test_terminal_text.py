@@ -1,81 +1,48 @@
 """What reaches the terminal: no control characters of the corpus, and lines that fit."""
 
 import json
-import os
-import pty
 import subprocess
 
 import pytest
+from tests.cli.terminal import on_terminal
 from tests.conftest import bagpack_command
-from tests.contexts.stores import make_store
 
 from bagpack.cli.demo import _show_command
 from bagpack.console import clean
+from bagpack.corpus.build.index import index_corpus
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
+FORBIDDEN = {"\x1b", "\x07", "\x9b"}
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("evil")
-    (folder / "a.jsonl").write_text(
-        json.dumps({"id": f"doc{EVIL}", "text": "The lion met the cat."})
-        + "\n"
-        + json.dumps({"id": "far", "text": "A lion saw one two three four five six seven eight tigers."})
-        + "\n"
-        + json.dumps({"id": "apart", "text": "Zebras sleep."})
-        + "\n"
-    )
-    from bagpack.corpus.build.index import index_corpus
-
+    (folder / "a.jsonl").write_text(json.dumps({"id": f"doc{EVIL}", "text": "The lion met the cat."}) + "\n")
     index_corpus([str(folder / "a.jsonl")], folder / "evil.bp", jobs=1)
     return folder / "evil.bp"
 
 
-def on_terminal(*args):
-    """Both outputs of a command, each a terminal."""
-    ours, theirs = pty.openpty()
-    done = subprocess.Popen(
-        bagpack_command(*args),
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    )
-    os.close(theirs)
-    seen = b""
-    while True:
-        try:
-            seen += os.read(ours, 1 << 16)
-        except OSError:
-            break
-    os.close(ours)
-    return done.wait(), seen.decode()
-
-
 def test_a_terminal_obeys_no_corpus(store):
-    code, shown = on_terminal("contexts", store, "lion", "cat")
+    code, raw, _ = on_terminal("contexts", store, "lion", "cat", columns=80)
     assert code == 0
-    assert "doc␛]0;owned␛[31m" in "".join(shown.split("\r\n"))
+    assert "doc␛]0;owned␛[31m" in "".join(raw.split("\n"))
     for forbidden in ("\x1b]", "\x07", "\x1b[31m\x9b", "\x9b"):
-        assert forbidden not in shown
+        assert forbidden not in raw
 
 
 def test_nor_in_json_in_tables_and_in_errors(cli, store, write, tmp_path):
     reported = cli("contexts", store, "lion", "cat", "--json").out
-    assert not set(reported) & {"\x1b", "\x07", "\x9b"}
+    assert not set(reported) & FORBIDDEN
     assert json.loads(reported)["contexts"][0]["document"] == f"doc{EVIL}"
     data = write("d.tsv", f"w1\tw2\tlabel\nlion\tcat\t{EVIL}\nlion\tcat\tx\n")
     checked = cli("check", store, data)
     assert checked.code == 0, checked.err
     assert "␛[31m" in checked.out
-    assert not set(checked.out + checked.err) & {"\x1b", "\x07", "\x9b"}
     missing = cli("check", store, tmp_path / f"no{EVIL}.tsv")
     assert missing.code == 1
-    assert not set(missing.err) & {"\x1b", "\x07", "\x9b"}
-
-
-def test_into_a_file_text_goes_as_it_is(cli, store):
-    assert EVIL in cli("contexts", store, "lion", "cat", "--csv").out
+    assert not set(checked.out + checked.err + missing.err) & FORBIDDEN
+    assert EVIL in cli("contexts", store, "lion", "cat", "--csv").out  # into a file, text goes as it is
 
 
 def test_clean_keeps_what_is_text():
@@ -91,36 +58,10 @@ def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
 
 
-# Words that never meet ----------------------------------------------------------------------------------------------
-
-
-def test_two_words_that_never_meet(cli, store):
-    near = cli("contexts", store, "lion", "tiger")
-    assert near.code == 0 and near.out == ""
-    assert near.err.splitlines()[1].startswith(
-        "lion occurs 2 times, tiger once; the closest have 9 tokens between them (at most 5 are counted):"
-    )
-    assert "eight tigers.  [far]" in " ".join(near.err.split("\n"))
-    apart = cli("contexts", store, "lion", "zebra")
-    assert "lion occurs 2 times, zebra once; no sentence has both" in apart.err
-    unknown = cli("contexts", store, "lion", "unicorn")
-    assert "no sentence has both" not in unknown.err
-
-
-def test_nearest_over_several_shards(cli, tmp_path):
-    sentences = ["cat " + "x " * n + "dog" for n in (20, 7, 11)]
-    store = make_store(tmp_path, [sentence.split() for sentence in sentences], (1, 2), "s.bp").path
-    assert "closest have 7 tokens" in cli("contexts", store, "cat", "dog").err
-
-
 def test_a_reader_that_goes_away(store):
     command = " ".join(f"'{part}'" for part in bagpack_command("contexts", store, "lion"))
-    done = subprocess.run(
-        ["bash", "-c", f"{command} | head -0; echo ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = f"{command} | head -0; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0"]
     assert "Error" not in done.stderr and "Exception" not in done.stderr
     closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)

@@ -30,7 +30,7 @@ def flat(text):
 def test_contexts_say_where_a_form_is(cli, store):
     result = cli("contexts", store, "hammer", "saw")
     assert result.code == 0
-    assert flat(result.err) == f"0 of 0 shown hammer occurs 2 times, saw once; no sentence has both {SAW}"
+    assert flat(result.err) == f"0 of 0 shown {SAW}"
     assert result.out == ""
     [reported] = json.loads(cli("contexts", store, "hammer", "saw", "--json").out)["elsewhere"]
     assert reported == {"word": "saw", "count": 1, "key": "see", "form_count": 3}

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import pytest
 import typer
+from tests.cli.conftest import PAIRS
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
@@ -13,21 +14,17 @@ from bagpack.cli.look import address_of
 from bagpack.cli.main import COMMANDS, GONE
 from bagpack.corpus.options import TextOptions
 
-DATA = "w1\tw2\tlabel\ncat\tlion\ta\nhammer\tnail\tb\nlion\tcat\ta\nnail\thammer\tb\n"
-
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with a store, a matrix, a model and a data set."""
+    """A folder with a store and a data set."""
     folder = tmp_path_factory.mktemp("wrong")
     make_store(folder, SENTENCES, (7,), "my.bp")
-    (folder / "my.bpm").mkdir()
-    (folder / "my.bpm" / "manifest.json").write_text('{"kind": "pair-matrix"}')
-    (folder / "my.model").mkdir()
-    (folder / "my.model" / "manifest.json").write_text('{"kind": "bagpack-model"}')
-    (folder / "data.tsv").write_text(DATA)
-    (folder / "empty").mkdir()
+    (folder / "data.tsv").write_text(PAIRS)
     return folder
+
+
+EVALUATE = "evaluate my.bp data.tsv"
 
 
 @pytest.mark.parametrize(
@@ -35,27 +32,26 @@ def place(tmp_path_factory):
     [
         (
             "evaluate data.tsv my.bp",
-            "data.tsv is a file, but STORE must be a store; the store first, then the data",
+            "data.tsv is a file, but STORE must be a store first the store, then the data",
         ),
-        ("evaluate data.tsv my.bp --test data.tsv", "data.tsv is a file, but STORE must be a store"),
         ("evaluate my.bp my.bp", "my.bp is a directory"),
         ("predict data.tsv my.model", "data.tsv is a file, but a model is a directory"),
         ("find my.bp --model data.tsv", "data.tsv is a file, but a model is a directory"),
         ("explain my.model cat lion --top 0", "--top 0 1"),
         ("serve my.bp --port 70000", "--port 70000 65535"),
-        ("evaluate my.bp data.tsv --preset modren", "--preset modren modern paper"),
-        ("evaluate my.bp data.tsv --split lexicl", "--split lexicl lexical group:COLUMN"),
-        ("evaluate my.bp data.tsv --split group:", "--split group: lexical group:COLUMN"),
-        ("evaluate my.bp data.tsv --backend dsk", "--backend dsk dask ray spark"),
-        ("evaluate my.bp data.tsv --condition=v1v2v21", "--condition v1v2v21 v1v2v12"),
-        ("evaluate my.bp data.tsv --folds x", "--folds x integer"),
-        ("evaluate my.bp data.tsv --test data.tsv --folds 7", "--test --folds"),
-        ("evaluate my.bp data.tsv --test data.tsv --split lexical", "--test --split"),
+        (f"{EVALUATE} --preset modren", "--preset modren modern paper"),
+        (f"{EVALUATE} --split lexicl", "--split lexicl lexical group:COLUMN"),
+        (f"{EVALUATE} --split group:", "--split group: lexical group:COLUMN"),
+        (f"{EVALUATE} --backend dsk", "--backend dsk dask ray spark"),
+        (f"{EVALUATE} --condition=v1v2v21", "--condition v1v2v21 v1v2v12"),
+        (f"{EVALUATE} --folds x", "--folds x integer"),
+        (f"{EVALUATE} --test data.tsv --folds 7", "--test --folds"),
+        (f"{EVALUATE} --test data.tsv --split lexical", "--test --split"),
+        (f"{EVALUATE} --fold 3", "--fold --folds"),
         ("contexts my.bp cat --json --csv", "--json --csv"),
         ("evalute my.bp data.tsv", "evalute evaluate"),
         ("engine bild x y", "bild build"),
         ("frobnicate", "frobnicate"),
-        ("evaluate my.bp data.tsv --fold 3", "--fold --folds"),
         ("evaluate my.bp", "DATA"),
         ("contexts my.bp ice cream cone", "cone"),
         ("train my.bp data.tsv", "--out"),

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from bagpack.contexts import concordance, occurrences
+from bagpack.contexts import concordance
 from bagpack.contexts.concordance import find_contexts
 from bagpack.contexts.windows import Windows
 
@@ -47,9 +47,7 @@ def lines_of(concordance):
 
 @pytest.mark.parametrize("limit", [None, 0, 3, 50])
 @pytest.mark.parametrize("windows", [Windows(), Windows.parse("3/1-0-3")])
-@pytest.mark.parametrize("at_once", [1 << 22, 7])
-def test_lines_of_a_pair_equal_the_oracle(corpus, monkeypatch, limit, windows, at_once):
-    monkeypatch.setattr(occurrences, "TOKENS_AT_ONCE", at_once)
+def test_lines_of_a_pair_equal_the_oracle(corpus, limit, windows):
     found = [find_contexts(corpus, *pair, limit=limit, windows=windows) for pair in PAIRS]
     for pair, one in zip(PAIRS, found, strict=True):
         every = expected_lines(pair, windows)

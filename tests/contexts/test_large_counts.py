@@ -12,7 +12,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.errors import UsageError
-from bagpack.parallel import Left
+from bagpack.parallel import Shared
 from bagpack.vectors.counts import count_pairs
 
 from .stores import make_store
@@ -38,7 +38,7 @@ def repeated(tmp_path_factory):
 
 def test_rows_with_counts_above_31_bits_are_joined():
     one = np.array([1])
-    left = [Left((one,), held=(narrowed(np.array([n])), np.array([0], np.int32))) for n in (1, 2**31)]
+    left = [Shared(facts=(one,), held=(narrowed(np.array([n])), np.array([0], np.int32))) for n in (1, 2**31)]
     for order in ([0, 1], [1, 0]):
         rows = join_rows(left, np.array(order), 1)
         assert rows.toarray().ravel()[order].tolist() == [1, 2**31]

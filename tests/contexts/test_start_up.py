@@ -1,7 +1,5 @@
 """What is loaded for a single question: heavy packages only where they are needed."""
 
-import contextlib
-import os
 import subprocess
 import sys
 
@@ -26,30 +24,3 @@ def test_a_concordance_loads_neither_numba_nor_scipy_nor_joblib(tmp_path, words)
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
     assert done.stdout.splitlines()[-1] == "loaded:"
     assert "cat" in done.stdout.lower()
-
-
-@pytest.mark.costly
-def test_the_first_run_says_on_a_terminal_that_it_compiles(tmp_path):
-    make_store(tmp_path, [["the", "cat", "and", "a", "lion"]])
-    command = [sys.executable, "-c", SCRIPT, "basis", "store.bp", "-b", "5", "--jobs", "1"]
-    notes = []
-    for cache, terminal in ("a", True), ("a", True), ("b", False):
-        shown, err = os.openpty()
-        env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
-        errors = err if terminal else subprocess.PIPE
-        done = subprocess.run(
-            command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=errors, timeout=300, check=True
-        )
-        os.close(err)
-        text = _read(shown) + (done.stderr or b"")
-        notes.append(text.count(b"compiling the kernels for the first run here"))
-    assert notes == [1, 0, 0]
-
-
-def _read(terminal):
-    text = b""
-    with contextlib.suppress(OSError):  # EIO: the other end is closed
-        while block := os.read(terminal, 4096):
-            text += block
-    os.close(terminal)
-    return text

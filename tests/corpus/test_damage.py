@@ -179,7 +179,7 @@ def test_wrong_types_in_a_shard(entry, store, cli):
         assert done.code == 1
         assert "unexpected error" not in done.err
     path.write_text("[" * 100_000 + "]" * 100_000)
-    with pytest.raises(StoreError, match="nested too deeply"):
+    with pytest.raises(StoreError, match="is not the JSON it should be"):
         use_everything(store)
 
 

@@ -133,6 +133,29 @@ def test_a_missing_file_or_shard_is_reported(store, cli):
         Corpus.open(store.path)
 
 
+def test_what_is_no_store_is_reported(tmp_path, cli, write):
+    write("d/x.txt", "x")
+    write("e/manifest.json", '{"kind": "model"}')
+    write("f/manifest.json", "[]")
+    for name, message in [
+        ("d", "has no manifest.json"),
+        ("e", "is a BagPack model, not a store"),
+        ("f", "not a store"),
+        ("g", "does not exist; make one with bagpack index"),
+    ]:
+        with pytest.raises(StoreError, match=re.escape(message)):
+            Corpus.open(tmp_path / name)
+        for options in ((), ("--verify",)):
+            done = cli("info", tmp_path / name, *options)
+            assert done.code == 1
+            assert done.err.startswith("bagpack: ")
+            assert "unexpected error" not in done.err
+    (tmp_path / "g" / "segments").mkdir(parents=True)
+    (tmp_path / "g" / ".bagpack-lock").touch()
+    with pytest.raises(StoreError, match="an unfinished build is at"):
+        Corpus.open(tmp_path / "g")
+
+
 def test_a_full_disk(tmp_path, write):
     """On a small tmpfs: a sentence, no store, and --resume once there is room."""
     disk = tmp_path / "disk"

@@ -98,6 +98,15 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+def test_no_name_of_a_document_has_control_characters(write, tmp_path):
+    write("a\x01\tb.txt", "A cat.\n")
+    write("v.vert", '<text id="a&#9;b&#1;c&#10;d">\n<s>\nA\tX\ta\nlion\tX\tlion\n</s>\n</text>\n')
+    stores = [
+        index_corpus([name], f"{n}.bp", jobs=1).corpus for n, name in enumerate(["a\x01\tb.txt", "v.vert"])
+    ]
+    assert [store.shards[0].documents[0] for store in stores] == ["a b.txt", "a bc d"]
+
+
 def test_one_file_by_two_names(write, tmp_path):
     write("a.txt", "Lions sleep.\n")
     os.symlink("a.txt", "link.txt")

@@ -11,7 +11,7 @@ SOURCES = Path(bagpack.__file__).parent
 ORDER = (
     "_version", "lazy", "errors", "kernels", "files", "artefacts", "signals", "names", "numbers",
     "wording",
-    "console", "sheets", "notebook", "parallel", "backends", "corpus", "basis", "contexts", "tasks",
+    "console", "sheets", "parallel", "backends", "corpus", "basis", "contexts", "tasks",
     "engines", "sources", "vectors", "learn", "evaluate", "report", "explain", "find", "data", "demo",
     "info", "app", "cli",
 )  # fmt: skip

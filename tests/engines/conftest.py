@@ -4,7 +4,10 @@ import engine_lucene
 import pytest
 from engine_servers import BruteForce, Node, search_node
 
+from bagpack.corpus.build.index import index_corpus
 from bagpack.engines import base
+from bagpack.engines.build import build_engine, corpus_sentences
+from bagpack.engines.sentences import index_words
 
 KINDS = ["tantivy", "opensearch", "lucene"]
 
@@ -39,23 +42,41 @@ def host(node):
 
 
 @pytest.fixture
-def make_url(request, tmp_path):
-    """make_url(kind) → a URL at which an index can be built."""
+def text(tmp_path):
+    """text(sentences) → a file of them, one a line."""
 
-    def make(kind):
+    def write(sentences, name="text.txt"):
+        (tmp_path / name).write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.fixture
+def fill(request, text, tmp_path):
+    """fill(kind, sentences) → the URL of an engine that has them; a server's index holds our tokens."""
+
+    def make(kind, sentences, **settings):
+        source = text(sentences)
         if kind == "tantivy":
             pytest.importorskip("tantivy")
+            build_engine(str(tmp_path / "index"), [source], **settings)
             return f"tantivy:{tmp_path / 'index'}"
-        if kind == "lucene":
-            if reason := engine_lucene.why_not():
-                pytest.skip(reason)
-            request.getfixturevalue("node").executor = engine_lucene.Lucene
-        return f"opensearch+http://{request.getfixturevalue('host')}/docs"
+        if kind == "lucene" and (reason := engine_lucene.why_not()):
+            pytest.skip(reason)
+        node = request.getfixturevalue("node")
+        node.executor = engine_lucene.Lucene if kind == "lucene" else BruteForce
+        store = index_corpus([source], tmp_path / f"node{len(node.requests)}.bp").corpus
+        texts = [marked for _, marked in corpus_sentences(store)]
+        node.add(
+            "docs", {n: {"body": own, "words": " ".join(index_words(own))} for n, own in enumerate(texts)}
+        )
+        return f"opensearch+http://{request.getfixturevalue('host')}/docs?field=body"
 
     return make
 
 
 @pytest.fixture(params=KINDS)
-def engine_url(request, make_url):
-    """Every kind of engine in turn."""
-    return make_url(request.param)
+def fill_each(request, fill):
+    """fill_each(sentences) → a URL; every kind of engine in turn."""
+    return lambda sentences, **settings: fill(request.param, sentences, **settings)

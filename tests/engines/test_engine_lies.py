@@ -13,15 +13,13 @@ import zlib
 import pytest
 
 from bagpack.engines.base import BusyError, EngineError
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
 
 TIMEOUT = 0.6
 CAT = Query("word", (("cat",),))
 MAPPING = {"docs": {"mappings": {"properties": {"body": {"type": "text"}, "url": {"type": "keyword"}}}}}
-META = {"_meta": {"bagpack": {"format_version": 1, "build": "b"}}, "properties": {"words": {"type": "text"}}}
-OURS = {"docs": {"mappings": META}}
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
@@ -122,47 +120,33 @@ ANSWERS = {
     "byte order mark": (whole(b"\xef\xbb\xbf" + json.dumps({"hits": {"hits": [hit()]}}).encode()), ["A cat."]),
     "gzip": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode(), wbits=31),
                    more=b"Content-Encoding: gzip\r\n"), ["A cat."]),
-    "deflate": (whole(zlib.compress(json.dumps({"hits": {"hits": [hit()]}}).encode()),
-                      more=b"Content-Encoding: deflate\r\n"), "not asked for"),
     "chunked": (HEAD + b'Transfer-Encoding: chunked\r\n\r\n14\r\n{"hits":{"hits":[]}}\r\n0\r\n\r\n', []),
     # Hits that are none
-    "hit without a source": (hits({"_id": "1"}), "without _source"),
-    "source is a list": (hits({"_source": []}), "without _source"),
-    "hit is null": (hits(None), "without _source"),
+    **{f"hit {found}": (hits(found), "without _source") for found in ({"_id": "1"}, {"_source": []}, None)},
     "field is missing": (hits({"_source": {"url": "u"}}), "'body' is not text in _source"),
-    "text is null": (hits(hit(None)), "'body' is not text"),
-    "text is a number": (hits(hit(3)), "'body' is not text in _source"),
-    "text is an object": (hits(hit({"a": "A cat."})), "'body' is not text"),
-    "text is a list of numbers": (hits(hit([1, 2])), "'body' is not text"),
-    "second hit is bad": (hits(hit(), hit(7)), "'body' is not text"),
+    **{f"text {text}": (hits(hit(), hit(text)), "'body' is not text") for text in (None, 3, {"a": "A cat."}, [1, 2])},
     "more hits than asked for": (hits(*[hit()] * 50), "50 hits where at most 10"),
-    # JSON that is without search results
-    **{f"JSON {text}": (whole(text.encode()), "without search results|not an object")
-       for text in ("null", "1", '"hits"', "true", "[]", "{}", "[1, 2]", '{"hits": null}', '{"hits": []}',
-                    '{"hits": {}}', '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"hits": {"hits": "x"}}',
-                    '{"error": "quota"}', '{"hits": {"hits": 3}}', '{"hits": 3}')},
     "shards are a list": (hits(hit(), _shards=[]), ["A cat."]),
-    # Not JSON
+    "partial shards": (hits(hit(), _shards={"failed": 2}), "part of its shards"),
+    # JSON that is without search results, or none
+    **{f"JSON {text}": (whole(text.encode()), "without search results|not an object")
+       for text in ("null", "1", '"hits"', "[]", "{}", '{"hits": null}', '{"hits": []}', '{"hits": {}}',
+                    '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"error": "quota"}', '{"hits": 3}')},
     **{f"body {text!r}": (whole(text), "not JSON")
        for text in (b"", b" ", b"<html>Please log in</html>", b'{"hits": {"hi', b"{'hits': []}", b"\xff\xfe\x00",
-                    b'{"hits": {"hits": []}} trailing', b"\x00" * 100, b'{"a": "\x80"}', b'{"hits": NaN,}', b"[" * 10,
-                    b"hits")},
+                    b'{"hits": {"hits": []}} trailing', b"\x00" * 100, b'{"a": "\x80"}', b'{"hits": NaN,}', b"[" * 10)},
     "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested too deeply"),
     "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested too deeply|not JSON"),
     "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|without search results"),
-    "not UTF-8": (whole('{"hits": {"hits": [{"_source": {"body": "Ä"}}]}}'.encode("latin-1")), "not JSON"),
     # Statuses
-    **{f"status {status}": (whole({"error": {"reason": "because"}}, status.encode()), message) for status, message in {
-        "400 Bad Request": r"could not answer .status \d+.: because", "401 Unauthorized": "refused the request",
-        "403 Forbidden": "refused the request", "404 Not Found": "could not answer",
-        "405 Method Not Allowed": r"could not answer .status \d+.: because", "413 Too Large": "could not answer",
-        "429 Too Many Requests": "too busy .status 429", "500 Error": "too busy .status 500",
-        "502 Bad Gateway": "too busy .status 502", "503 Unavailable": "too busy .status 503",
-        "504 Timeout": "too busy .status 504", "599 Odd": "too busy .status 599"}.items()},
+    **{f"status {status}": (whole({"error": {"reason": "because"}}, b"%d X" % status), message.format(status))
+       for statuses, message in (((429, 500, 502, 503, 504, 599), "too busy .status {}.: because"),
+                                 ((401, 403), "refused the request .status {}"),
+                                 ((400, 404, 405, 413), "could not answer .status {}.: because"))
+       for status in statuses},
     "error without a reason": (whole(b"oops", b"400 Bad"), "could not answer .status 400"),
     "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "could not answer .status 400"),
     "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "could not answer .status 302"),
-    "partial shards": (hits(hit(), _shards={"failed": 2}), "part of its shards"),
     # HTTP that is none
     "hangs up": (lambda: [], "closed the connection"),
     "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP|closed the connection"),
@@ -172,9 +156,9 @@ ANSWERS = {
     "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "not HTTP"),
     "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "does not answer"),
     "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "does not answer|not"),
-    "unknown encoding": (whole(b"abc", more=b"Content-Encoding: zstd\r\n"), "not asked for"),
-    "gzip that is none": (whole(b"abc", more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
-    "gzip twice": (whole(b"abc", more=b"Content-Encoding: gzip, gzip\r\n"), "not asked for"),
+    "encoding gzip": (whole(b"abc", more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
+    **{f"encoding {name}": (whole(b"abc", more=f"Content-Encoding: {name}\r\n".encode()), "not asked for")
+       for name in ("zstd", "gzip, gzip", "deflate")},
     # Too much
     "500 MB in the header": (lambda: [HEAD + b"Content-Length: 500000000\r\n\r\n" + b" " * 1000], "does not answer"),
     "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "more than 64 MiB|within 0.6 s"),
@@ -205,24 +189,24 @@ def test_whatever_a_server_answers(kind, connect):
         assert time.monotonic() - begun < timeout + 20  # without a limit it would take hours
 
 
-ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {}}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
-                {"docs": {"mappings": {"_meta": 3}}}, {"docs": {"mappings": {"properties": []}}}]  # fmt: skip
+ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
+                {"docs": {"mappings": {"properties": []}}}]  # fmt: skip
 
 
 @pytest.mark.parametrize("mapping", ODD_MAPPINGS)
 def test_a_mapping_that_is_none(mapping, connect):
-    message = r"check the URL|has no field 'body'"
+    message = "not an object|has no field 'body'"
     with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=message):
         connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
 
 
 @pytest.mark.parametrize(
-    "text", ["A\tcat\tforged", "cat\n<s>\nforged\tkey", "cat\r\x00\x85", "", " ", "  cat  ", "\u2060\u2060"]
+    "text", ["A\tcat\tforged", "cat\n<s>\nforged\tkey", "cat\r\x00\x85", "  cat  ", "\u2060cat\u2060"]
 )
-def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
-    answer = hits({"_source": {"document": 'd"><text>', "sentence": text}})
-    with lying_server(answer, OURS) as (host, _):
-        url = f"opensearch+http://{host}/docs"
+def test_odd_text_makes_no_odd_corpus(text, tmp_path):
+    answer = hits({"_id": 'd"><text>', "_source": {"body": text}})
+    with lying_server(answer) as (host, _):
+        url = f"opensearch+http://{host}/docs?field=body"
         corpus = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c").corpus
     assert corpus.verify() == []
     assert corpus.for_basis.sentences == 1
@@ -230,27 +214,23 @@ def test_odd_text_from_our_own_index_makes_no_odd_corpus(text, tmp_path):
 
 def test_endless_429_ends(connect, tmp_path):
     busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
-    with lying_server(busy) as (host, asked), AnswerCache(tmp_path / "c") as cache:
-        url = f"opensearch+http://{host}/docs?field=body"
-        requests = Requests(cache, url, RequestPolicy(retries=3, first_wait=0.01), TIMEOUT)
-        engine = connect(url, TIMEOUT, requests)
+    policy = RequestPolicy(retries=3, first_wait=0.01)
+    requests = Requests(tmp_path / "c", "a", policy, TIMEOUT)
+    with lying_server(busy) as (host, asked), contextlib.closing(requests):
+        engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT, requests)
         with pytest.raises(BusyError, match=r"too busy .status 429.: busy; lower --rate"):
             engine.search(CAT, 10)
         assert len(asked) == 4
-        assert cache.spent(url) == 5, "the mapping, the search and its three retries"
+        assert requests.spent == 5, "the mapping, the search and its three retries"
 
 
-@pytest.mark.parametrize("wait", ["7", "date"])
-def test_retry_after_is_honoured(wait, connect):
-    from email.utils import formatdate
-
-    value = formatdate(time.time() + 8, usegmt=True) if wait == "date" else wait
-    busy = whole({"error": "busy"}, b"503 Unavailable", f"Retry-After: {value}\r\n".encode())
+def test_retry_after_is_honoured(connect):
+    busy = whole({"error": "busy"}, b"503 Unavailable", b"Retry-After: 7\r\n")
     with lying_server(busy) as (host, _):
         engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT)
-        with pytest.raises(BusyError, match=r"it asks to wait [5-8] s") as error:
+        with pytest.raises(BusyError, match="it asks to wait 7 s") as error:
             engine.search(CAT, 10)
-    assert 5 < error.value.wait <= 8
+    assert error.value.wait == 7
 
 
 MEMORY = """

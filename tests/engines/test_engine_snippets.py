@@ -42,16 +42,6 @@ def make_sentences(seed, count, longest=16):
 
 
 @pytest.fixture
-def text(tmp_path):
-    def write(sentences, name="text.txt"):
-        file = tmp_path / name
-        file.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
-        return str(file)
-
-    return write
-
-
-@pytest.fixture
 def fetch(tmp_path):
     """fetch(pairs, url=…, out="s.bps", **settings) → what `fetch_snippets` returns."""
 
@@ -93,16 +83,13 @@ def assert_same_counts(one, two):
 # Counts ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_engine_gives_the_vectors_of_the_store(engine_url, text, fetch, tmp_path):
-    source = text(make_sentences(1, 120))
-    store = index_corpus([source], tmp_path / "store.bp").corpus
-    build_engine(engine_url, [source])
+def test_every_engine_gives_the_vectors_of_the_store(fill_each, text, fetch, tmp_path):
+    sentences = make_sentences(1, 120)
+    store = index_corpus([text(sentences)], tmp_path / "store.bp").corpus
     basis = Basis.of(store, 40)
     expected = vectors(store, basis)
-    assert_same_counts(vectors(fetch(PAIRS, engine_url).corpus, basis), expected)
+    assert_same_counts(vectors(fetch(PAIRS, fill_each(sentences)).corpus, basis), expected)
     assert expected.seen.sum() > 50
-    policy = RequestPolicy(connections=4)
-    assert_same_counts(vectors(fetch(PAIRS, engine_url, "t.bps", policy=policy).corpus, basis), expected)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -196,19 +183,14 @@ def analysed(body):
     return " ".join(re.findall(r"\w+(?:'\w+)?", body.lower()))
 
 
-def test_a_foreign_index_is_split_into_our_sentences(node, host, connect, fetch):
+def test_a_foreign_index_is_split_into_our_sentences(node, host, fetch):
     """The user's own index: long texts, the engine's own idea of words.
 
     The comma is no word for it, so that `lion, cat` is found with another gap than ours and must count nevertheless.
     """
     body = "Dr. Smith has a cat. A lion, so they say, is a big cat! Nothing here. The cat's lion sleeps. Lion, cat."
-    node.indices["articles"] = {
-        "mappings": {"properties": {"body": {"type": "text"}}},
-        "documents": {0: {"body": body, "words": analysed(body)}, 1: {"body": "none", "words": "none"}},
-    }
+    node.add("articles", {0: {"body": body, "words": analysed(body)}, 1: {"body": "none", "words": "none"}})
     url = f"opensearch+http://{host}/articles"
-    with pytest.raises(UsageError, match="field"):
-        connect(url)
     found = fetch(CAT_LION, f"{url}?field=body").corpus
     assert found.contexts("cat").total == 4
     assert found.contexts("cat")[0].text == "Dr. Smith has a cat."
@@ -278,11 +260,10 @@ def test_damage_is_found(snippets, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"options": 3}, {"options": {"lang": 5}}, {"options": {"level": []}}, {"options": None}, {"checksums": 3},
-        {"checksums": {}}, {"file": "targets.tsv", "content": b"word\tkey\ncat\n"},
+        {"options": 3}, {"options": {"lang": 5}}, {"checksums": 3}, {"checksums": {}},
+        {"file": "targets.tsv", "content": b"word\tkey\ncat\n"}, {"file": "targets.tsv", "content": b""},
         {"file": "pairs.tsv", "content": b"\ncat"},
         {"file": "pairs.tsv", "content": b"w1\tw2\tcapped\nzebra\tunicorn\t0\n"},
-        {"file": "targets.tsv", "content": b""},
     ],
 )  # fmt: skip
 def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
@@ -295,24 +276,21 @@ def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
 # Writing it --------------------------------------------------------------------------------------------------------
 
 
-def test_fetching_again_asks_only_for_what_is_new(engine_url, text, fetch, tmp_path):
-    build_engine(engine_url, [text(["cat lion", "a cat and a dog", "the dog saw a lion"])])
-    per_query, opening = (0, 0) if engine_url.startswith("tantivy") else (1, 1)
-    assert fetch(CAT_LION, engine_url).requests == 14 * per_query + opening
+def test_fetching_again_asks_only_for_what_is_new(fill_each, fetch, tmp_path):
+    url = fill_each(["cat lion", "a cat and a dog", "the dog saw a lion"])
+    local = url.startswith("tantivy")
+    per_query, opening = (0, 0) if local else (1, 1)
+    assert fetch(CAT_LION, url).requests == 14 * per_query + opening
     both = [*CAT_LION, ("dog", "cat")]
     with pytest.raises(StoreError, match=r"exists already; .* --overwrite"):
-        fetch(both, engine_url)
-    longer = fetch(both, engine_url, overwrite=True)
+        fetch(both, url)
+    longer = fetch(both, url, overwrite=True)
     assert longer.requests == 13 * per_query + opening
     assert longer.corpus.contexts("dog", "cat").total == 1
     assert longer.corpus.verify() == []
-    elsewhere = fetch(both, engine_url, out="other.bps")
+    elsewhere = fetch(both, url, out="other.bps")
     assert (elsewhere.requests, elsewhere.corpus.content_hash) == (opening, longer.corpus.content_hash)
     assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps"]
-    build_engine(engine_url, [text(["cat lion", "a lion saw a cat"])], overwrite=True)
-    assert fetch(CAT_LION, engine_url, overwrite=True).corpus.manifest["pair_contexts"] == 2, (
-        "a new index is asked anew"
-    )
 
 
 def test_a_full_disk_while_the_corpus_is_written(monkeypatch, snippets, fetch, tmp_path):

@@ -132,17 +132,17 @@ def test_comparison_is_the_paired_t_test_and_its_correction():
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.7, 0.05, 10), rng.normal(0.65, 0.05, 10)
     found = compare(a.tolist(), b.tolist(), test_share=1 / 9, names=("x", "y"), metric="auc")
-    assert found.difference == pytest.approx((a - b).mean())
+    assert found["difference"] == pytest.approx((a - b).mean())
     plain = compare(a.tolist(), b.tolist(), test_share=0)
-    assert plain.p == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert plain["p"] == pytest.approx(stats.ttest_rel(a, b).pvalue)
     t = (a - b).mean() / ((a - b).std(ddof=1) * math.sqrt(1 / 10 + 1 / 9))
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), 9))
-    assert found.p > plain.p
-    assert found.low < found.difference < found.high
-    assert found.a == "x"
-    assert compare([0.5, 0.5], [0.5, 0.5], test_share=0.1).p == 1
-    assert compare([0.6, 0.6], [0.5, 0.5], test_share=0.1).p == pytest.approx(0, abs=1e-6)
-    assert math.isnan(compare([0.5], [0.4], test_share=0.1).p)
+    assert found["p"] == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert found["p"] > plain["p"]
+    assert found["low"] < found["difference"] < found["high"]
+    assert found["a"] == "x"
+    assert compare([0.5, 0.5], [0.5, 0.5], test_share=0.1)["p"] == 1
+    assert compare([0.6, 0.6], [0.5, 0.5], test_share=0.1)["p"] == pytest.approx(0, abs=1e-6)
+    assert math.isnan(compare([0.5], [0.4], test_share=0.1)["p"])
 
 
 def test_area_without_one_side_is_not_a_number():

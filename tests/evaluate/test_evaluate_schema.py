@@ -33,7 +33,7 @@ def evaluations(data):
         splits = random_splits(encode_targets(answers, kind=kind), folds=3)
         yield cross_validate(counts, answers, splits, kind=kind)
     verbs = [f"verb{i % 4}" for i in range(len(y))]
-    yield cross_validate(counts, y, group_splits(verbs), ("v12",), groups=verbs, group_column="verb")
+    yield cross_validate(counts, y, group_splits(verbs), ("v12",), groups=verbs)
     labels = np.array(["a", "b", "c"])[y]
     yield relation_rounds(counts, labels, conditions=("v12",), rounds=1, folds=3)
     yield solve_analogies(counts[:30], question_rows([(2, 0)] * 10, "analogies"), ("v12",))

@@ -1,23 +1,54 @@
-"""An explanation adds up, and its lines are the very observations that were counted."""
+"""An explanation adds up for every kind of model, and its lines are the very observations that were counted."""
 
 import json
+import math
 import random
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bagpack.contexts.windows import CountSettings
+from bagpack import Corpus, PairVectorizer, RelationClassifier
+from bagpack.app.rendering import environment, lines_url
+from bagpack.basis import Basis
+from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
+from bagpack.evaluate import CountOptions, TrainOptions, train_file
 from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
+from bagpack.learn.calibration import Threshold
+from bagpack.names import block_features
 from bagpack.sources import open_source
+from bagpack.vectors.counts import count_pairs
+from bagpack.wording import say_times
+from tests.app.conftest import in_process
+from tests.conftest import run_apart
 from tests.evaluate.conftest import made_up_pairs, made_up_text
+
+PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
+LABELS = [label for *_, label in made_up_pairs()]
+KINDS = {
+    "modern": ("label", LABELS),
+    "paper": ("label", LABELS),
+    "binary": ("label", ["yes" if label == "kind" else "no" for label in LABELS]),
+    "rating": ("score", [f"{6 if label == 'kind' else i % 7 / 7:.2f}" for i, label in enumerate(LABELS)]),
+}
+
+
+def train(store, data, out, preset="modern"):
+    """Train without an evaluation."""
+    options = TrainOptions(preset=preset, scores=False, counting=CountOptions(40))
+    train_file(str(store), str(data), str(out), options)
+    return load_model(out)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A store with `<script>` in its text, and a model trained on it."""
+    """A store with `<script>` in its text."""
     folder = tmp_path_factory.mktemp("explain")
     lines = made_up_text() + ["the kinda01 <script>alert(1)</script> of a kindb01 ."] * 2
     vertical = ["<text id='a&amp;b'>"]
@@ -25,94 +56,293 @@ def world(tmp_path_factory):
         vertical += ["<s>", *(f"{word.upper()}\tX\t{word}" for word in line.split()), "</s>"]
     (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=6000)
-    rows = "".join(f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs())
-    (folder / "r.tsv").write_text("w1\tw2\tlabel\n" + rows)
     return folder
 
 
-@pytest.fixture(scope="module", params=[5000, 3], ids=["all", "capped"])
-def trained(world, request):
-    from bagpack.contexts.windows import CountSettings, Windows
-    from bagpack.evaluate import CountOptions, TrainOptions, train_file
+@pytest.fixture(scope="module")
+def models(world):
+    """models(kind) → a model of that kind."""
+    made = {}
 
-    limit = request.param
-    out = str(world / f"m{limit}.model")
-    counting = CountOptions(40, None, CountSettings(Windows(), limit))
-    options = TrainOptions(preset="paper", scores=False, counting=counting)
-    train_file(str(world / "c.bp"), str(world / "r.tsv"), out, options)
-    model = load_model(out)
-    return model, model.open_source()
+    def make(kind):
+        if kind not in made:
+            column, values = KINDS[kind]
+            rows = "".join(f"{a}\t{b}\t{value}\n" for (a, b), value in zip(PAIRS, values, strict=True))
+            (world / f"{kind}.tsv").write_text(f"w1\tw2\t{column}\n{rows}")
+            preset = "modern" if kind == "modern" else "paper"
+            made[kind] = train(world / "c.bp", world / f"{kind}.tsv", world / f"{kind}.model", preset)
+        return made[kind]
+
+    return make
 
 
-def test_a_decision_is_the_sum_of_its_parts(trained):
-    model, source = trained
-    for pair in random.Random(1).sample([p[:2] for p in made_up_pairs()], 8):
-        found = explain_pair(model, source, *pair, top=1000, lines=0)
-        scores = model.label_scores(model.count([pair], source))[0]
-        assert found.answer == max(zip(scores, model.classes, strict=True))[1]
-        for decision in found.decisions:
-            assert decision.value == pytest.approx(
-                scores[list(model.classes).index(decision.label)], abs=1e-9
-            )
-            assert decision.bias + sum(decision.blocks.values()) == pytest.approx(decision.value, abs=1e-9)
-            assert decision.base + sum(part.value for part in decision.parts) == pytest.approx(
-                decision.value, abs=1e-9
-            )
+@pytest.fixture(scope="module")
+def model(models):
+    return models("modern")
+
+
+def contributions(model, counts, label):
+    """An explanation written out: what each feature of a single pair adds, by name; and the bias."""
+    output, sign = model.output_of(label)
+    values = {}
+    for block, columns, data in model.observed(counts):
+        names = block_features(block, model.terms)
+        parts = sign * model.weights[block][columns, output] * data
+        values |= {names[j]: v for j, v in zip(columns.tolist(), parts.tolist(), strict=True) if v}
+    return values, sign * float(model.intercept[output])
+
+
+def features(decision):
+    return [feature for reason in decision.reasons for feature in reason.features]
+
+
+# Sums --------------------------------------------------------------------------------------------------------------
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_decision_is_the_sum_of_its_parts(models, kind):
+    model = models(kind)
+    for pair in [*random.Random(1).sample(PAIRS, 6), PAIRS[3][::-1]]:
+        counts = model.count([pair], model.source)
+        found = explain_pair(model, model.source, *pair, top=10_000, lines=0)
+        scores = model.label_scores(counts)[0]
+        if kind != "rating":
+            assert found.answer == max(zip(scores, map(str, model.classes), strict=True))[1]
+        for label, score in zip([None] if kind == "rating" else model.classes, scores, strict=True):
+            decision = found["rating" if label is None else str(label)]
+            expected, bias = contributions(model, counts, label)
+            assert decision.value == near(score) == near(bias + math.fsum(expected.values()))
+            assert decision.bias == bias
+            assert decision.bias + sum(decision.blocks.values()) == near(decision.value)
+            assert decision.base + sum(part.value for part in decision.parts) == near(decision.value)
             for part in decision.parts:
                 named = sum(like.value for like in (*part.alike, *part.against))
-                assert named + part.rest + sum(part.extra.values()) == pytest.approx(part.value, abs=1e-9)
-            listed = sum(reason.value for reason in decision.reasons)
-            assert decision.bias + listed + decision.rest == pytest.approx(decision.value, abs=1e-9)
+                assert named + part.rest + sum(part.extra.values()) == near(part.value)
+            assert {f.name: f.value for f in features(decision) if f.value} == pytest.approx(expected)
+            assert decision.rest == near(0) and decision.others == 0
 
 
-def test_the_lines_of_every_feature_make_its_count(trained):
-    model, source = trained
-    for pair in [
+@given(st.integers(0, 59), st.integers(0, 30), st.booleans())
+def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, number, top, turned):
+    pair = PAIRS[number][::-1] if turned else PAIRS[number]
+    for decision in explain_pair(model, model.source, *pair, top=top, lines=0).decisions:
+        values = [reason.value for reason in decision.reasons]
+        assert decision.bias + math.fsum(values) + decision.rest == near(decision.value)
+        for reason in decision.reasons:
+            assert math.fsum(f.value for f in reason.features) == pytest.approx(reason.value, abs=1e-12)
+        names = [feature.name for feature in features(decision)]
+        assert len(names) == len(set(names))
+
+
+def test_a_model_of_an_estimator_explains_itself(world):
+    classifier = RelationClassifier(PairVectorizer(Corpus.open(world / "c.bp"), b=20)).fit(PAIRS, LABELS)
+    label = classifier.predict(PAIRS[:1])[0]
+    found = explain_pair(classifier.model_, open_source(world / "c.bp"), *PAIRS[0])
+    scores = dict(zip(classifier.classes_, classifier.decision_function(PAIRS[:1])[0], strict=True))
+    assert found.answer == label and found[label].value == near(scores[label])
+
+
+def test_a_part_names_training_words_and_contexts_name_training_pairs(model):
+    training = model.training
+    pairs = {
+        f"{training.names[a]} – {training.names[b]}" for a, b in zip(training.w1, training.w2, strict=True)
+    }
+    seen = 0
+    for w1, w2 in PAIRS:
+        decision = explain_pair(model, model.source, w2, w1, lines=1).decisions[0]
+        assert [part.name for part in decision.parts] == ["together", "first", "second"]
+        for part in decision.parts:
+            known = pairs if part.name == "together" else set(training.names)
+            assert {like.name for like in (*part.alike, *part.against)} <= known
+            assert len(part.alike) <= 6 and len(part.against) <= 2
+            assert [like.value for like in part.alike] == sorted((x.value for x in part.alike), reverse=True)
+        seen += bool(decision.contexts)
+        for context in decision.contexts:
+            assert all(feature.name.startswith("v12:") for feature in context.features)
+            assert context.lines and {like.name for like in context.pairs} <= pairs
+            in_order = {line["order"] for line in context.lines}
+            assert in_order == {context.lines_of.split(":")[1][0]}  # lines of the reason's own direction
+        assert decision.summary
+    assert seen > 3
+
+
+# Counts and lines --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [None, 5000, 3])
+def test_counts_and_lines_of_the_observations_are_those_of_the_corpus(world, limit):
+    source = open_source(world / "c.bp")
+    settings, basis = CountSettings(Windows(), limit), Basis.of(source, 40)
+    pairs = [
         ("kinda01", "kindb01"),
-        ("parta05", "partb05"),
         ("kinda01", "kinda01"),
         ("toolb03", "toola03"),
-    ]:
-        matrix = model.count([pair], source)
-        row, names = matrix.tocsr(), matrix.feature_names()
-        first, second = (matrix.targets[name] for name in matrix.rows[0])
-        evidence = PairEvidence(source, first, second, matrix.settings)
-        assert row.nnz
+        ("of the", "partb05"),
+        ("a", "the"),
+    ]
+    for pair in pairs:
+        evidence = PairEvidence.of(source, *pair, settings)
+        counts, expected = evidence.counts(*pair, basis), count_pairs(source, [pair], basis, settings)
+        row = expected.tocsr()
+        assert (counts.tocsr() != row).nnz == 0 < row.nnz
+        for name in ("n_plus", "n_minus", "seen", "counted", "n_w1", "n_w2"):
+            assert np.array_equal(getattr(counts, name), getattr(expected, name)), (pair, name)
+        if pair == ("a", "the"):
+            continue
         for column, count in zip(row.indices, row.data, strict=True):
-            lines = evidence.lines(names[column])
-            assert lines.count == count == lines.total == len(lines.lines), names[column]
-            term = names[column].split(":", 2)[2].upper()
-            segments = [line.to_dict() for line in lines.lines]
-            assert all(term in f"{s['left']} {s['between']} {s['right']}" for s in segments)
+            name = expected.feature_names()[column]
+            found = evidence.lines(name)
+            assert found.count == count == found.total == len(found.lines), name
+            block, _, term = name.split(":", 2)
+            for line, spans in zip(found.lines, found.spans, strict=True):
+                segments = line.to_dict()
+                assert term.upper() in f"{segments['left']} {segments['between']} {segments['right']}"
+                assert "".join(text for text, _ in spans) == "".join(line.pieces)
+                marked = [(mark, text.lower()) for text, mark in spans if mark]
+                if pair == pairs[0]:
+                    wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
+                    assert wanted <= {mark for mark, _ in marked}, name
+                    assert any(term in text for mark, text in marked if mark == "term"), name
+            assert evidence.lines(name, 1).lines == found.lines[:1]
 
 
-def test_marked_lines_are_the_text_with_the_term_and_both_words(trained):
-    model, source = trained
-    pair = ("kinda01", "kindb01")
-    matrix = model.count([pair], source)
-    names = [matrix.feature_names()[column] for column in matrix.tocsr().indices]
-    evidence = PairEvidence(source, *(matrix.targets[name] for name in matrix.rows[0]), matrix.settings)
-    assert {name.split(":")[0] for name in names} == {"v1", "v2", "v12"}
-    for name in names:
-        found = evidence.lines(name, 3)
-        assert found.lines
-        block, _, term = name.split(":", 2)
-        for line, spans in zip(found.lines, found.spans, strict=True):
-            assert "".join(text for text, _ in spans) == "".join(line.pieces)
-            marked = [(mark, text.lower()) for text, mark in spans if mark]
-            wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
-            assert wanted <= {mark for mark, _ in marked}, name
-            assert all(text == pair[0] for mark, text in marked if mark == "w1")
-            assert any(term in text for mark, text in marked if mark == "term"), name
-    assert len(evidence.lines("v1:post:.", 1).lines) == 1
+def test_the_lines_of_products_and_statistics(model):
+    source, (w1, w2) = model.source, PAIRS[3]
+    matrix = model.count(PAIRS, source)
+    both = int(((matrix.n_plus > 0) & (matrix.n_minus > 0)).argmax())
+    evidence = PairEvidence.of(source, *PAIRS[both], matrix.settings)
+    plus, minus = int(matrix.n_plus[both]), int(matrix.n_minus[both])
+    orders = {"w1 first": "+" * plus, "w2 first": "-" * minus, "PMI": "+" * plus + "-" * minus}
+    for name, order in orders.items():
+        found = evidence.lines(f"pair:{name}")
+        assert found.count == found.total == len(order) > 0
+        assert "".join(sorted(line.order for line in found.lines)) == order
+        assert all({span.mark for span in spans} == {"", "w1", "w2"} for spans in found.spans)
+    found = explain_pair(model, source, w1, w2, top=1000, lines=2)
+    matrix, evidence = model.count([(w1, w2)], source), PairEvidence.of(source, w1, w2, matrix.settings)
+    words = matrix.tocsr("v1").toarray()[0], matrix.tocsr("v2").toarray()[0]
+    products = [f for f in features(found.decisions[0]) if f.name.startswith("v1·v2:")]
+    for feature in products:
+        column = matrix.feature_names("v1").index(feature.name.replace("v1·v2", "v1"))
+        one, two = (int(row[column]) for row in words)
+        lines = evidence.lines(feature.name)
+        assert feature.count == lines.count == min(one, two)
+        assert lines.total == one + two == len(lines.lines)
+    parts = {feature.name: feature for feature in features(found.decisions[0])}
+    together = found.counts["n_plus"] + found.counts["n_minus"]
+    assert products and parts["pair:w1 first"].count == found.counts["n_plus"]
+    reason = next(reason for reason in found.decisions[0].reasons if reason.kind == "frequency")
+    assert {feature.name for feature in reason.features} == {n for n in parts if n.startswith("pair:")}
+    assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
+    assert 0 < len(reason.lines) <= 2 and reason.total <= together
+    shared = int(((words[0] > 0) & (words[1] > 0)).sum())
+    alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
+    assert alike.words == f"how similar the contexts of {w1} and {w2} are ({shared} terms in common)"
+    assert (alike.total, alike.lines) == (0, [])
 
 
-def test_explain_command(cli, world, trained, tmp_path):
-    path = world / f"m{trained[0].counting.limit}.model"
+def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):
+    around = [f"w{number:03}" for number in range(200)]
+    (tmp_path / "t.txt").write_text(" ".join([*around, "cat", "of", "lion", *around]) + ".\n")
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+    found = PairEvidence.of(open_source(tmp_path / "t.bp"), "cat", "lion", CountSettings()).lines(
+        "v12:+betw:of"
+    )
+    (line,), (spans,) = found.lines, found.spans
+    assert "".join(span.text for span in spans) == "".join(line.pieces)
+    assert "w100" not in line.text
+    assert [span for span in spans if span.mark] == [("cat", "w1"), ("of", "term"), ("lion", "w2")]
+
+
+# The answer --------------------------------------------------------------------------------------------------------
+
+
+def test_a_training_pair_is_reported_above_everything_else(model, cli):
+    w1, w2 = PAIRS[0]
+    found = explain_pair(model, model.source, w1, w2)
+    assert found.trained and not explain_pair(model, model.source, w2, w1).trained
+    assert cli("explain", model.place, w1, w2).out.startswith("The model was trained on this pair")
+    text = re.sub("<style>.*</style>", "", found._repr_html_(), flags=re.DOTALL)
+    assert re.search(r"<[ph]\d? ?[^>]*>([^<]*)", text)[1].startswith("The model was trained on this pair")
+    assert "trained on this pair" not in explain_pair(model, model.source, w2, w1)._repr_html_()
+
+
+def test_an_unknown_word_gives_no_prediction(model, cli):
+    w1 = PAIRS[0][0]
+    found = explain_pair(model, model.source, w1, "nosuchword")
+    assert found.answer is None and found.probability is None and found.decisions == ()
+    assert found.notes[0] == "no prediction: the corpus does not contain nosuchword"
+    assert "no prediction" in found._repr_html_()
+    assert explain_pair(model, model.source, "nosuchword", "norsuch").unknown == ("nosuchword", "norsuch")
+    shown = cli("explain", model.place, w1, "nosuchword")
+    assert shown.code == 0 and "bias" not in shown.out and "%" not in shown.out
+
+
+def test_probabilities_come_first_and_order_the_bars(model, cli):
+    (w1, w2), label = PAIRS[4], LABELS[4]
+    found = explain_pair(model, model.source, w1, w2, lines=0)
+    probabilities = model.predict_proba(model.count([(w1, w2)], model.source))[0]
+    assert found.answer == label == found.decisions[0].label
+    assert found.probability == pytest.approx(probabilities.max())
+    bars = [decision.bar for decision in found.decisions]
+    assert bars == sorted(bars, reverse=True) == pytest.approx(sorted(probabilities, reverse=True))
+    first = cli("explain", model.place, w2, w1).out.splitlines()[0]
+    assert re.fullmatch(rf"{w2} – {w1}: \S+, probability (> )?\d+ %", first)
+    bare = explain_pair(replace(model, calibration=None), model.source, w1, w2, lines=0).decisions
+    values, bars = [d.value for d in bare], [d.bar for d in bare]
+    assert values == sorted(values, reverse=True) and bars == sorted(bars, reverse=True)
+    assert bars[0] == 1.0 and bars[-1] == 0.0
+    strict = explain_pair(replace(model, threshold=Threshold(0.99, 1.5, 1.0, 0.0)), model.source, w1, w2)
+    assert strict.answer is None and "too low for a precision of 99 %" in strict.notes[0]
+    assert strict.decisions[0].reasons
+
+
+def test_content_words_come_before_function_words(tmp_path):
+    """A content word between the two is the first context, however little it adds."""
+    text = (
+        "".join(f"The a{i} causes the b{i} of it.\nThe c{i} of the d{i} is in it.\n" for i in range(12)) * 3
+    )
+    (tmp_path / "t.txt").write_text(text + "A cause of plagues causes the death of it.\n")
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+    rows = [f"a{i}\tb{i}\tcause\n" for i in range(12)] + [f"c{i}\td{i}\tpart\n" for i in range(12)]
+    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
+    found = train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m")
+    decision = explain_pair(found, found.source, "plague", "death", top=3).decisions[0]
+    assert decision.label == "cause"
+    first = decision.contexts[0]
+    assert first.words == "plague … cause the … death" and first.pairs[0].name.startswith("a")
+    words = [context.words for context in decision.contexts if context.value > 0]
+    assert not words[0].startswith("cause")
+
+
+def test_never_being_seen_together_can_be_the_reason(model, tmp_path):
+    """Of *random* pairs, no word says anything: that they never meet does."""
+    for decision in explain_pair(model, model.source, PAIRS[0][0], PAIRS[-1][1]).decisions:
+        assert decision.contexts == ()
+        assert "never seen together" in decision.summary or "speaks for it" in decision.summary
+    text = "".join(f"The a{i} causes the b{i} of it.\nAn a{i} is here. A b{i} is here.\n" for i in range(20))
+    (tmp_path / "t.txt").write_text(text * 3)
+    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+    rows = [f"a{i}\tb{i}\tcause\na{i}\tb{(i + 7) % 20}\trandom\n" for i in range(18)]
+    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
+    found = train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m")
+    decision = explain_pair(found, found.source, "a18", "b19").decisions[0]
+    assert decision.label == "random"
+    assert decision.summary == "decided mainly by the fact that the words are never seen together"
+
+
+# On the terminal and on pages --------------------------------------------------------------------------------------
+
+
+def test_explain_command(cli, models, tmp_path):
+    path = models("paper").place
     shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
     assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" not in shown.out
     assert "kinda01 and kindb01 together" in shown.out and "other training words" in shown.out
-    assert " bias" in cli("explain", path, "kinda01", "kindb01", "--features").out
     data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)
     assert data["unknown"] == ["nosuchword"] and data["answer"] is None and data["decisions"] == []
     page = tmp_path / "why.html"
@@ -124,13 +354,12 @@ def test_explain_command(cli, world, trained, tmp_path):
     assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err
 
 
-def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, world, trained):
-    path = world / f"m{trained[0].counting.limit}.model"
-    every = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--label", "all").out
+def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, models):
+    base = ("explain", models("paper").place, "kinda01", "kindb01", "--top", 2)
+    every = cli(*base, "--label", "all").out
     assert every.count("the mean training pair") == 3
-    reported = cli("explain", path, "kinda01", "kindb01", "--top", 2, "--features").out
+    reported = cli(*base, "--features").out
     assert reported.count(" bias ") == reported.count("weaker reasons together") == 2
-    assert reported.count("the mean training pair") == 2
 
     def heads(text):
         lines = text.splitlines()
@@ -139,20 +368,33 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, w
     assert heads(reported) == heads(every)[:2]
     after = reported.split("the other label")[1].splitlines()
     assert len(after) == 2 and re.fullmatch(
-        r"  +(< |> )?\d+ %  " + heads(every)[2] + r"  [+-]\d\.\d{3}", after[1]
+        rf"  +(< |> )?\d+ %  {heads(every)[2]}  [+-]\d\.\d{{3}}", after[1]
     )
-    whole = json.loads(cli("explain", path, "kinda01", "kindb01", "--top", 2, "--json").out)
-    assert all(decision["reasons"] for decision in whole["decisions"])
+    assert all(decision["reasons"] for decision in json.loads(cli(*base, "--json").out)["decisions"])
 
 
-def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):
-    around = [f"w{number:03}" for number in range(200)]
-    (tmp_path / "t.txt").write_text(" ".join([*around, "cat", "of", "lion", *around]) + ".\n")
-    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
-    source = open_source(tmp_path / "t.bp")
-    first, second = source.resolve(["cat", "lion"])
-    found = PairEvidence(source, first, second, CountSettings()).lines("v12:+betw:of")
-    (line,), (spans,) = found.lines, found.spans
-    assert "".join(span.text for span in spans) == "".join(line.pieces)
-    assert "w100" not in line.text
-    assert [span for span in spans if span.mark] == [("cat", "w1"), ("of", "term"), ("lion", "w2")]
+def test_lines_open_on_pages(model):
+    found = explain_pair(model, model.source, *PAIRS[3], top=10_000, lines=2)
+    page = found._repr_html_()
+    assert "\u00a0%" in page and not re.search(r"\d %", page)
+    with_lines = [r for d in found.decisions for r in (*d.reasons, *d.contexts) if r.kind != "similarity"]
+    assert len(re.findall('<details class="feature"', page)) == len(with_lines)
+    opened = sum(min(2, len(decision.contexts)) for decision in found.decisions)
+    assert page.count('<details class="feature" open>') == opened > 0  # sentences are seen without a click
+    template = environment().get_template("reasons.html.j2")
+    in_explorer = template.module.decisions(found.to_dict(), 1.0, lines_url)
+    assert in_explorer.count("data-lines=") == len(with_lines)  # a cosine has no lines to link to
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_of_every_kind(models, kind, world):
+    place = models(kind).place
+    paths = ["/", "/model", "/model.json", "/pair/kinda03/kindb03"]
+    if kind == "modern":  # products of v1 and v2 are features too, and open the lines of both words
+        paths.append("/lines.json?w1=kinda03&w2=kindb03&feature=v1·v2:pre:a")
+
+    async def scene():
+        async with in_process(world / "c.bp", place) as client:
+            return [(await client.get(path)).status_code for path in paths]
+
+    assert run_apart(scene()) == [200] * len(paths)

@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.explain.reasons import (
-    CONTEXT,
-    FREQUENCY,
-    PUNCTUATION,
-    SIMILARITY,
-    cluster_terms,
-    group_features,
-    phrase_around,
-)
+from bagpack.explain import reasons
+from bagpack.explain.reasons import cluster_terms, group_features, phrase_around
 
 PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v12:+betw", "v12:+post", "v12:-betw",
           "pair:PMI", "pair:order", "cosine:v1 v2"]  # fmt: skip
@@ -71,22 +64,21 @@ def test_kinds():
         ("pair:PMI", "", 4), ("pair:order", "", -1), ("cosine:v1 v2", "", 7),
     )  # fmt: skip
     assert found == {
-        frozenset(["v1:pre ,"]): PUNCTUATION,
-        frozenset(["v1:pre red", "v1:pre , red"]): CONTEXT,
-        frozenset(["v12:+betw ."]): PUNCTUATION,
-        frozenset(["pair:PMI", "pair:order"]): FREQUENCY,
-        frozenset(["cosine:v1 v2"]): SIMILARITY,
+        frozenset(["v1:pre ,"]): reasons.PUNCTUATION,
+        frozenset(["v1:pre red", "v1:pre , red"]): reasons.CONTEXT,
+        frozenset(["v12:+betw ."]): reasons.PUNCTUATION,
+        frozenset(["pair:PMI", "pair:order"]): reasons.FREQUENCY,
+        frozenset(["cosine:v1 v2"]): reasons.SIMILARITY,
     }
 
 
 TERM = st.sampled_from(["a", "b", "c", ",", "a b", "b c", "c a", "a ,", ", ,"])
 
 
-@given(
-    st.dictionaries(
-        st.tuples(st.sampled_from(PLACES[:-2]), TERM), st.integers(-3, 9), min_size=1, max_size=40
-    )
-)
+PLACED = st.tuples(st.sampled_from(PLACES[:-2]), TERM)
+
+
+@given(st.dictionaries(PLACED, st.integers(-3, 9), min_size=1, max_size=40))
 def test_every_feature_is_in_one_group(features):
     rows = [(place, term, count) for (place, term), count in features.items()]
     members = Counter(name for group in grouped(*rows) for name in group)

@@ -42,10 +42,14 @@ def test_a_pair_is_sketched_alike(sources, pair):
 
 def test_the_explorer_over_snippets(sources):
     from bagpack.app import open_library
-    from bagpack.app.pages import warm_up
+    from bagpack.app.pages import home, warm_up
     from tests.app.conftest import in_process
 
-    warm_up(open_library(str(sources[1].path)))
+    library = open_library(str(sources[1].path))
+    warm_up(library)
+    assert [(pair.w1, pair.w2) for pair in home(library).examples] == PAIRS, (
+        "only what was fetched can be asked"
+    )
     paths = [
         "/",
         "/word/cat",

@@ -11,7 +11,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.evaluate.train import background_answer, shift_of_none
-from bagpack.find.background import draw_background
+from bagpack.find.negatives import draw_background
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn import load_model
 from bagpack.learn.targets import decode

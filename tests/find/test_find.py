@@ -10,11 +10,12 @@ from bagpack import PairVectorizer, RelationClassifier, find_pairs, index_corpus
 from bagpack.contexts import candidates as candidates_module
 from bagpack.errors import InputError, UsageError
 from bagpack.find import FindOptions
-from bagpack.find.candidates import CandidateOptions, Places, collect_pool
+from bagpack.find.candidates import collect_pool
 from bagpack.find.examples import Examples, as_examples
-from bagpack.find.ranking import KnownPairs
+from bagpack.find.ranking import known_pairs
+from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
-from bagpack.find.vocabulary import listed_vocabulary
+from bagpack.find.vocabulary import vocabulary_of
 from bagpack.learn import load_model, save_model
 from bagpack.learn.features import Modern, modern_features
 from bagpack.names import COSINE, PRODUCT
@@ -42,8 +43,9 @@ def brute_force(min_together, min_count):
 
 @pytest.fixture(scope="module")
 def everything(source, trained):
-    """All candidates under the model alone."""
-    return find_pairs(source, model=trained.model, label="part", mark_known=True, **LIST)
+    """All candidates under the model alone, which knows of no training pairs."""
+    model = replace(trained.model, trained=trained.model.trained[:0])
+    return find_pairs(source, model=model, label="part", **LIST)
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +113,12 @@ def test_any_number_of_workers_gives_the_same(source, trained, monkeypatch):
 def test_the_first_ranking_does_not_depend_on_batches(source, trained, monkeypatch):
     """Equal scores are in the order of the words' numbers, however the work is divided."""
     flat = replace(trained.model, weights={name: own * 0 for name, own in trained.model.weights.items()})
-    every = list(collect_pool(source, flat, "part", CandidateOptions()).counts.pairs)
+    every = list(collect_pool(source, flat, "part", FindOptions()).counts.pairs)
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
     monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
     for n_jobs in (1, 2):
         with parallel.settings(n_jobs=n_jobs):
-            some = collect_pool(source, flat, "part", CandidateOptions(scored=40))
+            some = collect_pool(source, flat, "part", FindOptions(scored=40))
         assert list(some.counts.pairs) == every[:40]
 
 
@@ -135,9 +137,9 @@ def test_the_first_ranking_is_the_decision_without_what_only_pairs_contexts_show
     )
     least = np.sort(scores)[-50]
     expected = {frozenset(pair) for pair, score in zip(pairs, scores, strict=True) if score >= least - 1e-9}
-    pool = collect_pool(source, model, "part", CandidateOptions(scored=50))
+    pool = collect_pool(source, model, "part", FindOptions(scored=50))
     assert {frozenset(pair) for pair in pool.counts.pairs} <= expected and len(pool) == 50
-    options = CandidateOptions(scored=50)
+    options = FindOptions(scored=50)
     both = collect_pool(source, model, "part", options, trained, Places.of(source, trained, options))
     assert {frozenset(pair) for pair in both.counts.pairs} > {frozenset(pair) for pair in pool.counts.pairs}
 
@@ -174,16 +176,14 @@ def test_most_pairs_have_a_word_that_no_example_has(source):
     assert 0 < sum(both) <= 0.25 * len(both) + 1
 
 
-def test_known_pairs_are_left_out_or_marked_in_either_order(source, trained):
+def test_known_pairs_are_left_out_in_either_order(source, trained):
     plain = find_pairs(source, trained, top=5, sentences=False)
     best = pairs_of(plain)[0]
     for known in (best, best[::-1]):
         others = find_pairs(source, trained, top=5, known=[known], sentences=False)
         assert pairs_of(others)[0] == pairs_of(plain)[1]
-        marked = find_pairs(source, trained, known=[known], mark_known=True, **LIST)
-        listed = {frozenset((row.w1, row.w2)): row.known for row in marked}
-        assert all(listed.get(frozenset(pair), True) for pair in (best, *GIVEN))
-        assert 8 <= sum(listed.values()) < len(listed) / 4
+    listed = {frozenset(pair) for pair in pairs_of(find_pairs(source, trained, **LIST))}
+    assert not any(frozenset(pair) in listed for pair in GIVEN)
     assert any("known pairs excluded" in note for note in plain.notes)
 
 
@@ -211,9 +211,9 @@ def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
     )
     forms = [("cat", "animal"), ("cats", "animals"), ("animals", "cat"), ("dog", "animal")]
     counts = model.count(forms, source)
-    assert KnownPairs(source, []).mark(counts, model).tolist() == [True, True, True, False]
+    assert known_pairs(source, [], counts, model).tolist() == [True, True, True, False]
     for known in (("Cat/N", "animal"), ("animals", "cats/N")):
-        assert KnownPairs(source, [known]).mark(counts).tolist() == [True, True, True, False]
+        assert known_pairs(source, [known], counts).tolist() == [True, True, True, False]
 
 
 def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, classifier, tmp_path):
@@ -226,7 +226,7 @@ def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, clas
 
 def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
     terms = ["red_wheel", "old engine", "parta15", "partb03", "unicorn"]
-    found = find_pairs(source, trained, among=terms, min_count=1, mark_known=True, pos1="any", pos2="any")
+    found = find_pairs(source, trained, among=terms, min_count=1, pos1="any", pos2="any")
     assert {frozenset((row.w1, row.w2)) for row in found} == {
         frozenset(("red_wheel", "old engine")), frozenset(("parta15", "partb03"))
     }  # fmt: skip
@@ -235,9 +235,7 @@ def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
     assert "red wheel" in wheel.sentence
     assert any("unicorn" in note for note in found.notes)
     (tmp_path / "terms.txt").write_text("\n".join(terms))
-    again = find_pairs(
-        source, trained, among=tmp_path / "terms.txt", min_count=1, mark_known=True, pos1="any", pos2="any"
-    )
+    again = find_pairs(source, trained, among=tmp_path / "terms.txt", min_count=1, pos1="any", pos2="any")
     assert again.rows == found.rows
 
 
@@ -256,7 +254,7 @@ def test_one_thing_is_looked_for(source, trained):
 
 
 def test_a_vocabulary_keeps_the_first_name_of_a_target(source):
-    found = listed_vocabulary(source, ["red_wheel", "red wheel", "nothing"])
+    found = vocabulary_of(source, ["red_wheel", "red wheel", "nothing"])
     assert [found.name(target) for target in found.targets] == ["red_wheel"]
     assert found.unknown == ("nothing",)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bagpack.errors import InputError
-from bagpack.find import find_pairs, make_prototype
+from bagpack.find import find_pairs
+from bagpack.find.like import make_prototype
 
 from .conftest import PARTS, SAYINGS
 
@@ -17,7 +18,7 @@ def prototype(source):
 
 
 def test_the_score_is_the_weighted_mean_of_cosines(source, prototype):
-    model = prototype.model
+    model, _ = prototype
     others = [PARTS[5], PARTS[11], ("kinda03", "kindb03")]
     matrix = model.count([PAIR, *others], source)
     expected = np.zeros(len(others))
@@ -39,11 +40,11 @@ def test_pairs_of_the_same_relation_come_first(source, prototype):
 
 def test_the_patterns_are_those_of_the_sayings(prototype):
     words = {word for saying in SAYINGS["part"] for word in saying.split()}
-    assert prototype.patterns
-    for pattern in prototype.patterns:
+    told, patterns = prototype[1]
+    assert "nothing was trained" in told
+    for pattern in patterns.partition(": ")[2].split("; "):
         terms = pattern.replace(PAIR[0], "").replace(PAIR[1], "").replace("…", " ").split()
         assert set(terms) <= words
-    assert "nothing was trained" in prototype.notes[0]
 
 
 def test_a_pair_without_patterns(source):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from bagpack.contexts.windows import CountSettings
-from bagpack.find import best_lines, find_pairs, sentences
+from bagpack.find import find_pairs, sentences
+from bagpack.find.sentences import best_lines
 from bagpack.sources import as_source
 from bagpack.vectors.counts import count_pairs
 

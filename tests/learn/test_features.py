@@ -6,12 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from tests.forging import forge
 from tests.learn.learn_oracle import dense_scaled
 from tests.synthetic import counts_of, make_counts
 
 from bagpack import Basis
-from bagpack.errors import StoreError
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.features import (
     Modern,
@@ -150,13 +148,6 @@ def test_large_counts_do_not_cancel():
     assert scaling.width[0] == pytest.approx(4 * plain.std(), rel=1e-9)
 
 
-def test_tfidf_by_hand():
-    rows = np.zeros((4, 6), int)
-    rows[:, :3] = [[2, 0, 1], [0, 0, 3], [1, 0, 1], [0, 0, 5]]
-    scaling = paper_scaling(of_pairs(rows), "v12")["v12"]
-    assert scaling.idf.tolist() == pytest.approx([np.log(2), 0, 0, 0, 0, 0]), "df = 0 and df = N give nothing"
-
-
 @given(matrices)
 def test_scaled_counts_plus_the_image_of_zero_are_the_plain_formula(rows):
     counts = of_pairs(rows)
@@ -207,12 +198,3 @@ def test_what_both_words_have_is_shown_as_evidence(counts_and_labels):
     assert evidence(counts[[4]], PRODUCT, both).tolist() == np.minimum(one, two)[both].tolist()
     assert evidence(counts[[4]], COSINE, np.arange(1)).tolist() == [len(both)]
     assert evidence(counts[[4]], "v1", np.arange(len(one))).tolist() == one.tolist()
-
-
-@pytest.mark.parametrize("change", [{"blocks": ["v1", "cos(v1,v2)"]}, {"preset": "dream"}])
-def test_models_with_features_that_were_removed_are_refused(counts_and_labels, tmp_path, change):
-    counts, y = counts_and_labels
-    place = save_model(fit_counts(counts, encode_targets(y)), tmp_path / "m.model")
-    forge(place, **change)
-    with pytest.raises(StoreError, match="which this version does not have: train the model again"):
-        load_model(place)

@@ -125,6 +125,8 @@ def test_a_single_column_is_one_answer_per_pair(data):
 @pytest.mark.parametrize(
     ("y", "sentence"),
     [
+        (["a"] * 300, "every pair has the label 'a'"),
+        ([], "no pair to learn from"),
         (["a", 1, "b", 2], "mixed types, int and str"),
         ([True, 1, False, 0], "mixed types, bool and int"),
         (["b", {"a"}, "b"], "row 2 has a collection of labels"),
@@ -141,6 +143,12 @@ def test_labels_that_make_no_sense_are_refused(y, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
         encode_targets(y)
     assert isinstance(raised.value, ValueError)
+    for ratings, wrong in (
+        (["high"], "not all numbers"),
+        ([1.0, np.nan, np.inf], "row 2 .* not a finite number"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            encode_targets(ratings, kind="rating")
 
 
 def test_what_cannot_be_used_is_refused(data, corpus):

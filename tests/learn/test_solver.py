@@ -14,7 +14,7 @@ from tests.synthetic import make_counts
 from bagpack import parallel
 from bagpack.learn import solver
 from bagpack.learn.features import Features, get_preset
-from bagpack.learn.solver import descend_classes, descend_ratings
+from bagpack.learn.solver import descend
 
 
 def random_rows(rng, n, columns, density=0.5):
@@ -97,7 +97,13 @@ def patient(monkeypatch):
 
 
 def classes(features, columns, C=1.0, tol=1e-3):
-    return descend_classes(features, columns, C, tol)
+    low, high = np.where(columns, 0.0, -C), np.where(columns, C, 0.0)
+    return descend(features, np.where(columns, 1.0, -1.0), low, high, 0.0, tol)
+
+
+def rated(features, ratings, C, epsilon, tol):
+    high = np.full((len(ratings), 1), C)
+    return descend(features, ratings[:, None], -high, high, epsilon, tol)
 
 
 def of_rows(rows):
@@ -135,7 +141,7 @@ def test_dual_coefficients_are_feasible(problem):
 def test_objective_is_that_of_svr(problem, C, epsilon):
     features, X, y = problem
     ratings = 1.0 + 2 * y + np.random.default_rng(0).normal(size=len(y))
-    found = descend_ratings(features, ratings, C, epsilon, 1e-4)
+    found = rated(features, ratings, C, epsilon, 1e-4)
     reference = SVR(kernel="linear", C=C, epsilon=epsilon, tol=1e-6).fit(X, ratings)
     best = objective(reference.predict(X), reference.coef_, ratings, C, epsilon)
     weights = X.T @ found.coef
@@ -179,7 +185,7 @@ def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
     def fit():
         if epsilon is None:
             return classes(features, y[:, None])
-        return descend_ratings(features, y + rows[:, 0] / 10, 1.0, epsilon, 1e-3)
+        return rated(features, y + rows[:, 0] / 10, 1.0, epsilon, 1e-3)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)

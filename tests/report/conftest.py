@@ -7,7 +7,7 @@ import random
 import pytest
 from pydantic import TypeAdapter
 
-from bagpack.evaluate.result import Evaluation
+from bagpack.evaluate.result import Evaluation, Score
 
 CONDITIONS = ("v1v2", "v12", "v1v2v12")
 
@@ -114,7 +114,6 @@ RELATIONS = COMMON | {
         "pairs": 6629,
         "words": 4120,
         "duplicates": 8,
-        "equal_words": 2,
         "labels": LABELS,
         "unknown_words": 37,
         "unknown_word_list": [f"unword{i}" for i in range(37)],
@@ -123,20 +122,6 @@ RELATIONS = COMMON | {
         "capped_word_list": ["water", "car", "house"],
         "capped_pairs": 2,
         "capped_pair_list": ["car · vehicle", "bird · animal"],
-    },
-    "features": {
-        label: [
-            {"name": name, "weight": weight * (1 + at / 10)}
-            for name, weight in [
-                ("v12:-betw:such as", 0.81),
-                ("v12:+betw:and other", 0.64),
-                ("v12:+betw:is a", 0.61),
-                ("v2:pre:a kind", 0.22),
-                ("v1:post:'s", -0.18),
-                ("v12:+post:,", -0.44),
-            ]
-        ]
-        for at, label in enumerate(LABELS)
     },
 }
 
@@ -177,7 +162,6 @@ RELATIONS |= {
         "gain": {
             "a": "all rows", "b": "half", "metric": "f1_macro", "difference": 0.021, "low": 0.008, "high": 0.034,
         },
-        "next_gain": 0.015,
     },
 }  # fmt: skip
 
@@ -209,7 +193,6 @@ RATINGS = COMMON | {
     ],
     "groups": {
         "metric": "spearman",
-        "column": "verb",
         "rows": [
             {
                 "name": f"verb{i}",
@@ -226,9 +209,6 @@ RATINGS = COMMON | {
         "words": 150,
         "unknown_words": 0,
         "unseen_pairs": 92,
-    },
-    "features": {
-        "rating": [{"name": "v12:+betw:the", "weight": 0.3}, {"name": "v12:-betw:by", "weight": -0.2}]
     },
 }
 
@@ -265,6 +245,9 @@ def evaluation(parts):
     for row in (*plain["conditions"], *plain.get("baselines", ())):
         for score in row["metrics"].values():
             score["mean"] = math.nan if score["mean"] is None else score["mean"]
+    if curve := plain.get("learning_curve"):
+        for point in curve["points"]:
+            point["score"] = Score(**point["score"])
     return TypeAdapter(Evaluation).validate_python(plain)
 
 

@@ -82,7 +82,6 @@ def test_relations(relations):
         "Relations of BLESS",
         "words-only",
         "majority",
-        "w2 … such as … w1 between, w2 first",
         "26,214,400",
         "3,904",
         "58.9 %",
@@ -103,7 +102,7 @@ def test_relations(relations):
         "With a threshold chosen for a precision of 90 % (probability at least 0.62), the model answers 70 % of the "
         "pairs; 91.0 % of those answers are right.",
         "Do I need more pairs? More pairs would help: doubling the training rows from 3,000 to 6,000 changed "
-        "F1 macro by +2.1 points (95 % interval +0.8 to +3.4), and doubling them again would add about 1.5 points.",
+        "F1 macro by +2.1 points (95 % interval +0.8 to +3.4).",
     ]:
         assert expected in words, expected
 
@@ -113,7 +112,7 @@ def test_ratings_and_questions(ratings, questions):
     for expected in [
         "Spearman ρ",
         "ρ pooled",
-        "By verb",
+        "By relation",
         "−0.400",
         "published, ukWaC",
     ]:
@@ -139,14 +138,11 @@ def test_everything_is_escaped(relations):
     }
     relations["confusion"]["labels"] = [evil, *relations["confusion"]["labels"][1:]]
     relations["confusion"]["condition"] = evil
-    relations["features"] = {
-        evil: [{"name": f"v1:pre:{evil}", "weight": 1.0}, {"name": evil, "weight": -1.0}]
-    }
     relations["conditions"][0]["name"] = evil
     relations["baselines"][0]["name"] = evil
     relations["conditions"][0]["metrics"][evil] = {"mean": 1.0}
     relations["buckets"]["rows"][0] |= {"name": evil, "scores": {evil: 0.5}}
-    relations["groups"] = relations["buckets"] | {"column": evil, "metric": evil}
+    relations["groups"] = relations["buckets"] | {"metric": evil}
     relations["comparisons"][0] |= {"a": evil, "test": evil}
     relations["references"] = [{"name": evil, "scores": {evil: {"auc": 0.3}}}]
     for row in relations["predictions"]:
@@ -222,7 +218,7 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
     ]:
         assert expected in text, expected
     text = terminal(ratings)
-    for expected in ["Spearman ρ", "ρ pooled", "−0.020", "By verb", "(published, ukWaC)"]:
+    for expected in ["Spearman ρ", "ρ pooled", "−0.020", "By relation", "(published, ukWaC)"]:
         assert expected in text, expected
     text = terminal(questions)
     for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "random"]:
@@ -270,7 +266,7 @@ def test_names_cannot_control_the_terminal(relations, capsys):
 
 def test_many_groups_are_left_to_the_report_and_said_so(ratings):
     ratings["groups"]["rows"] = [{"name": f"g{i}", "n": 1, "scores": {"v12": 0.1}} for i in range(79)]
-    assert "By verb: 79 rows, shown by --report and --json" in terminal(ratings)
+    assert "By relation: 79 rows, shown by --report and --json" in terminal(ratings)
     assert "g78" in Page(render_report(ratings)).words
 
 
@@ -314,23 +310,22 @@ def test_mistakes_and_suspicious_labels_are_bounded_and_the_rest_is_reported(rel
 
 
 @pytest.mark.parametrize(
-    ("gain", "low", "coming", "answer"),
+    ("gain", "low", "answer"),
     [
-        (0.05, 0.01, 0.03, "More pairs would help"),
-        (0.02, -0.01, 0.01, "More pairs may help, but the gain is within chance: "),
-        (0.004, 0.001, 0.002, "More pairs would probably not help: "),
+        (0.05, 0.01, "More pairs would help"),
+        (0.02, -0.01, "More pairs may help, but the gain is within chance: "),
+        (0.004, 0.001, "More pairs would probably not help: "),
     ],
 )
-def test_whether_more_pairs_help(relations, gain, low, coming, answer):
+def test_whether_more_pairs_help(relations, gain, low, answer):
     relations["learning_curve"]["gain"] |= {"difference": gain, "low": low}
-    relations["learning_curve"]["next_gain"] = coming
     assert sections.curve_sentence(evaluation(relations)).startswith(answer)
 
 
 def test_a_precision_that_is_not_reached_and_one_that_no_threshold_reaches(relations):
     relations["abstention"]["precision_found"] = 0.845
     assert sections.abstention_sentence(evaluation(relations)).endswith(
-        "84.5 % of those answers are right, so that the precision asked for is not reached on other pairs."
+        "84.5 % of those answers are right, less than asked for."
     )
     relations["abstention"] |= {"threshold": None, "precision_found": None, "coverage": 0.0}
     assert sections.abstention_sentence(evaluation(relations)).startswith(
@@ -361,7 +356,7 @@ def test_a_report_of_100_000_pairs_is_small_and_says_what_it_omits(relations):
     many = [{**(row if i % 3 else right), "line": i} for i in range(100_000)]
     large = {**relations, "predictions": many, "suspicious": [99_999, 3]}
     groups = [{"name": f"verb{i}", "n": 10, "scores": {"v12": 0.5}} for i in range(5000)]
-    large["groups"] = {"metric": "accuracy", "column": "verb", "rows": groups}
+    large["groups"] = {"metric": "accuracy", "rows": groups}
     for condition in large["conditions"]:
         condition["metrics"]["f1_macro"]["folds"] = [0.5] * 5000
     page = render_report(large)

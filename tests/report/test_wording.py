@@ -5,45 +5,33 @@ from hypothesis import strategies as st
 from bagpack import wording
 from bagpack.evaluate.result import Score
 from bagpack.report.charts import make_axis, make_whisker
-from bagpack.wording import describe_feature, feature_words
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "pattern"),
+    ("name", "place", "pattern"),
     [
-        ("v12:-betw:such as", "*such as* between, w2 first", "w2 … such as … w1"),
-        ("v12:+betw:only", "*only* between, w1 first", "w1 … only … w2"),
-        ("v12:+pre:the", "*the* before, w1 first", "the … w1 … w2"),
-        ("v12:-pre:the", "*the* before, w2 first", "the … w2 … w1"),
-        ("v12:-post:that", "*that* after, w2 first", "w2 … w1 … that"),
-        ("v1:pre:the", "*the* before w1", "the … w1"),
-        ("v2:post:is a", "*is a* after w2", "w2 … is a"),
-        ("v1:pre::", "*:* before w1", ": … w1"),
-        ("v12:+betw:a:b", "*a:b* between, w1 first", "w1 … a:b … w2"),
+        ("v12:-betw:such as", "between, w2 first", "w2 … such as … w1"),
+        ("v12:+betw:only", "between, w1 first", "w1 … only … w2"),
+        ("v12:+pre:the", "before, w1 first", "the … w1 … w2"),
+        ("v12:-pre:the", "before, w2 first", "the … w2 … w1"),
+        ("v12:-post:that", "after, w2 first", "w2 … w1 … that"),
+        ("v1:pre:the", "before w1", "the … w1"),
+        ("v2:post:is a", "after w2", "w2 … is a"),
+        ("v1:pre::", "before w1", ": … w1"),
+        ("v12:+betw:a:b", "between, w1 first", "w1 … a:b … w2"),
+        ("pair:w1 first", "", "how often w1 comes before w2"),
+        *(
+            (name, "", name)
+            for name in ("", "word1={cat}", "v3:pre:x", "v12:betw:x", "v12:+mid:x", "v1:betw:x", "v1")
+        ),
     ],
 )
-def test_features_in_words(name, words, pattern):
-    assert describe_feature(name) == words
-    taken = feature_words(name)
-    assert taken is not None
-    assert taken.pattern == pattern
-
-
-@pytest.mark.parametrize(
-    "name", ["", "word1=cat", "v3:pre:x", "v12:betw:x", "v12:+mid:x", "v1:betw:x", "v1:pre:", "v1"]
-)
-def test_other_names_come_back_as_they_are(name):
-    assert describe_feature(name) == name
+def test_features_in_words(name, place, pattern):
+    assert wording.say_feature(name) == (pattern, place)
 
 
 def test_features_with_the_words_of_a_pair():
-    assert describe_feature("v12:-betw:such as", "lion", "cat") == "*such as* between, cat first"
-
-
-def test_the_pattern_comes_first():
     assert wording.say_feature("v12:+betw:of", "leaf", "tree") == ("leaf … of … tree", "between, leaf first")
-    assert wording.say_feature("pair:w1 first", "leaf", "tree") == ("how often leaf comes before tree", "")
-    assert wording.say_feature("word1=cat") == ("word1=cat", "")
 
 
 @pytest.mark.parametrize(

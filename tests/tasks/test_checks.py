@@ -44,16 +44,3 @@ def test_a_pair_in_other_case_is_in_one_fold(tmp_path, cli):
     for row in found:
         folds.setdefault(row[header.index("w1")].lower(), set()).add(row[header.index("fold")])
     assert len(folds) == 21 and all(len(own) == 1 for own in folds.values())
-
-
-def test_pairs_in_other_case_count_once_and_similar_labels_are_reported_once(tmp_path, cli):
-    """`check` counted *Word0* and *word0* as two pairs of a label, and `evaluate` as one."""
-    names = [f"word{i}" for i in range(20)]
-    store = make_store(tmp_path, [[name, "runs", "home"] for name in names], (20,), "s.bp").path
-    rows = [f"{name}\thome\tpart of\n" for name in names] + [f"{name}\truns\tkind\n" for name in names[:10]]
-    rows += [f"{name}\truns\tPart-of\n" for name in [*names[:9], "Word0"]]
-    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
-    shown = " ".join(cli("check", store, tmp_path / "d.tsv").out.split())
-    few = "the label 'Part-of' has 9 pairs, fewer than the 10 folds"
-    assert few in shown and few in cli("evaluate", store, tmp_path / "d.tsv", "-j", 1).err
-    assert shown.count("replace 'Part-of' by 'part of'") == 1 and "remove its rows" not in shown

@@ -14,7 +14,6 @@ from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
 
 from bagpack.errors import BagpackError
 from bagpack.tasks import read_dataset, read_pairs
-from bagpack.tasks.checks import similar_labels
 
 ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"]]
 PAIRS = [("cat", "animal"), ("wheel", "car")]
@@ -149,6 +148,9 @@ def test_columns_can_be_named_as_they_are_or_nearly(tmp_path):
 UTF8 = (
     "save it as UTF-8 (in Excel: Save As, CSV UTF-8), or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
 )
+SAVE = "save its table as .xlsx, CSV or TSV"
+ARCHIVE = f"is a .zip, .xlsb, .docx or the like, not a spreadsheet; {SAVE}"
+DAMAGED = "it may be damaged, have a password or be too large: open it and save it again as .xlsx without one"
 HEADER = "or add a header line if the first line is a pair"
 
 
@@ -249,15 +251,15 @@ BAD = {
     ),
     "a word for a number": (
         "d.csv", "w1,w2,score\na,b,high\n",
-        "d.csv:2: 'high' in column 'score' is not a finite number; write a number such as 3.5 or remove the row",
+        "d.csv:2: 'high' in column 'score' is not a number up to ±1e+12; write a number such as 3.5 or remove the row",
     ),
     "a decimal comma in quotes": (
         "d.csv", 'w1,w2,score\na,b,"3,5"\n',
-        "d.csv:2: '3,5' in column 'score' is not a finite number; write the decimal point as a point, as in 3.5",
+        "d.csv:2: '3,5' in column 'score' is not a number up to ±1e+12; write the decimal point as a point, as in 3.5",
     ),
     "an empty score": (
         "d.csv", "w1,w2,score\na,b,\n",
-        "d.csv:2: column 'score' is empty; write a number such as 3.5 or remove the row",
+        "d.csv:2: '' in column 'score' is not a number up to ±1e+12; write a number such as 3.5 or remove the row",
     ),
     "an error of the spreadsheet": (
         "d.csv", "w1,w2,label\n#NAME?,animal,isa\n",
@@ -265,8 +267,8 @@ BAD = {
     ),
     "a word that became a date": (
         "d.xlsx", xlsx([["w1", "w2", "label"], [datetime.date(2026, 3, 1), "month", "isa"]]),
-        "d.xlsx:2: the word in column 'w1' is the date 2026-03-01, which a spreadsheet may have made of a word; "
-        "format the column as text and type it again",
+        "d.xlsx:2: the word in column 'w1' is the date 2026-03-01, perhaps made of a word; format the column as text "
+        "and type it again",
     ),
     "the table on another sheet": (
         "d.xlsx", xlsx([["About"], ["by hand"]], ROWS, names=("Notes", "Data")),
@@ -278,7 +280,7 @@ BAD = {
     ),
     "half a spreadsheet": (
         "d.xlsx", xlsx(ROWS)[:2000],
-        "d.xlsx is a damaged spreadsheet or has a password; open it and save it again without one",
+        f"d.xlsx cannot be read as a spreadsheet; {DAMAGED}",
     ),
     "cells in opposite corners": (
         "d.xlsx", far_apart(),
@@ -289,32 +291,32 @@ BAD = {
         "d.ods",
         raw_ods('<table:table-row table:number-rows-repeated="1048576"><table:table-cell '
                 'table:number-columns-repeated="16384" office:value-type="float" office:value="1"/></table:table-row>'),
-        "d.ods cannot be read as a spreadsheet (Cannot detect file format); it may be damaged, have a password or be "
-        "too large: open it and save it again as .xlsx without one",
+        f"d.ods cannot be read as a spreadsheet (Cannot detect file format); {DAMAGED}",
     ),
     "a spreadsheet that unpacks to gigabytes": (
         "d.xlsx", large_workbook,
-        "d.xlsx unpacks to more than 256 MB, too large for a data set; split it, or save it as TSV",
+        "d.xlsx unpacks to more than 256 MB; it is too large for a data set; delete what is far from the table, or "
+        "save it as TSV",
     ),
     "a binary workbook": (
         "d.xlsb", zipped({"xl/workbook.bin": "x"}),
-        "d.xlsb is a binary workbook (.xlsb), not a spreadsheet; save its table as .xlsx, CSV or TSV",
+        f"d.xlsb {ARCHIVE}",
     ),
     "a Word document": (
         "d.docx", zipped({"word/document.xml": "<x/>"}),
-        "d.docx is a Word document, not a spreadsheet; save its table as .xlsx, CSV or TSV",
+        f"d.docx {ARCHIVE}",
     ),
     "a zip archive": (
         "d.zip", zipped({"d.csv": "w1,w2\n"}),
-        "d.zip is a zip archive, not a spreadsheet; save its table as .xlsx, CSV or TSV",
+        f"d.zip {ARCHIVE}",
     ),
     "a web page called .xls": (
         "d.xls", "<html><table><tr><td>w1</td></tr></table></html>",
-        "d.xls is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV",
+        f"d.xls is a web page or XML, not a table; {SAVE}",
     ),
     "XML without a declaration": (
         "d.xml", "<corpus name='x'><text>" + "a, b; " * 500 + "</text></corpus>",
-        "d.xml is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV",
+        f"d.xml is a web page or XML, not a table; {SAVE}",
     ),
     "prose": (
         "d.txt", "It was the best of times, it was the age of wisdom and of all that one knows\n",
@@ -322,7 +324,7 @@ BAD = {
         "name them with --columns w1=it was the best of times,w2=it was the age of wisdom and of all that one knows, "
         "or add a header line if the first line is a pair",
     ),
-    "a PDF": ("d.pdf", b"%PDF-1.7\n", "d.pdf is a PDF document, not a table; save its table as .xlsx, CSV or TSV"),
+    "a PDF": ("d.pdf", b"%PDF-1.7\n", f"d.pdf is a PDF or RTF document, not a table; {SAVE}"),
     "Windows-1252": (
         "d.csv", "w1,w2,label\ncat,animal,isa\ncafé,drink,isa\n".encode("cp1252"),
         f"d.csv:3: byte 0xe9 is not UTF-8; {UTF8}",
@@ -332,7 +334,7 @@ BAD = {
     ),
     "zero bytes": (
         "d.csv", b"w1,w2\ncat,an\0imal\n",
-        "d.csv:2: there is a zero byte, so this is not plain text; save the table as .xlsx, CSV or TSV",
+        f"d.csv:2: there is a zero byte, so this is not plain text; {SAVE}",
     ),
     "half a gzip file": (
         "d.csv.gz", gzip.compress(lines(",").encode())[:-5],
@@ -396,12 +398,6 @@ def test_many_columns_in_linear_time(tmp_path, separator):
     begun = time.process_time()
     assert len(read_pairs(path).columns) == 40_002
     assert time.process_time() - begun < 3  # a search of the header for every column takes ten
-
-
-def test_labels_that_differ_only_in_case_or_spaces():
-    labels = ["Part of", "part of", "part-of", "part of", "is a", "isn't a"]
-    assert similar_labels(labels) == [{"part of": 2, "Part of": 1, "part-of": 1}]
-    assert similar_labels(["part_of", "part of", "is_a"]) == [{"part_of": 1, "part of": 1}]
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):

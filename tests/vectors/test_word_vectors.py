@@ -12,7 +12,7 @@ from bagpack.errors import StoreError
 from bagpack.info import damages, describe
 from bagpack.vectors import words
 from bagpack.vectors.word_classes import CLASSES, word_classes
-from bagpack.vectors.words import NAME, WordVectors
+from bagpack.vectors.words import NAME, WordVectors, wide_rows
 
 ANIMALS, VEHICLES = ("cat", "dog", "horse", "cow"), ("car", "bus", "truck", "van")
 SENTENCES = [
@@ -32,6 +32,27 @@ def store(tmp_path_factory):
     (place / "a.txt").write_text(" .\n".join(SENTENCES * 3) + " .\n")
     index_corpus([str(place / "a.txt")], place / "a.bp")
     return place / "a.bp"
+
+
+def test_wide_rows_are_ppmi_of_unit_length(store):
+    corpus = Corpus.open(store)
+    terms = list(dict.fromkeys(word for line in SENTENCES for word in line.split()))
+    of = {term: sum(line.split().count(term) for line in SENTENCES) * 3 for term in terms} | {".": 3 * 24}
+    unigrams, counts = words.top_unigrams(corpus, words.WIDE_TERMS)
+    assert dict(zip(unigrams, counts, strict=True))["the"] == of["the"]
+    shares = np.array(counts) ** 0.75 / (np.array(counts) ** 0.75).sum()
+    near = np.zeros(len(unigrams))
+    for line in SENTENCES:
+        tokens = [*corpus.keys_of(line.split()), "."]
+        if "cat" in tokens:
+            at = tokens.index("cat")
+            for term in tokens[max(0, at - 4) : at] + tokens[at + 1 : at + 5]:
+                near[unigrams.index(term)] += 3
+    with np.errstate(divide="ignore"):
+        expected = np.maximum(np.log(near / near.sum() / shares), 0)
+    found = wide_rows(corpus, [Target(("cat",)), None]).toarray()
+    np.testing.assert_allclose(found[0], expected / np.linalg.norm(expected), atol=1e-9)
+    assert not found[1].any()
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.explanation import Explanation
 from bagpack.find.examples import UNNAMED, Examples, Pair
-from bagpack.find.ranking import COLUMNS, FindOptions
+from bagpack.find.options import FindOptions
+from bagpack.find.ranking import COLUMNS
 from bagpack.find.teaching import Teaching
 from bagpack.find.vocabulary import targets_of
 
@@ -161,7 +162,7 @@ def read_progress(path: str) -> Progress:
         return Progress()
 
 
-def _search(library: Library, task: Task, progress: str) -> Teaching:
+def _search(library: Library, progress: str, task: Task) -> Teaching:
     """The candidates of a task: those that are kept, or new ones."""
     kept = _searches.pop(task.key, None)
     if kept is None:
@@ -180,12 +181,12 @@ def _search(library: Library, task: Task, progress: str) -> Teaching:
     return kept
 
 
-def search(library: Library, task: Task, progress: str = "", number: int = SHOWN) -> FindPage:
+def search(library: Library, progress: str, task: Task, number: int = SHOWN) -> FindPage:
     """Find pairs, or rank them again after an answer."""
     if not isinstance(library.source, Corpus):
         raise UsageError("snippets hold only the pairs that were fetched; open a store to find new pairs")
     unknown = [word for word, target in targets_of(library.source, task.pairs).items() if target is None]
-    teaching = _search(library, task, progress)
+    teaching = _search(library, progress, task)
     answered = {(w1, w2): right for w1, w2, right in task.answers}
     with parallel.settings(n_jobs=-1), parallel.on_threads():
         ranking = teaching.rank(answered)
@@ -218,9 +219,9 @@ def _interval(right: int, number: int) -> tuple[float | None, float | None]:
     return float(found.low), float(found.high)
 
 
-def row(library: Library, task: Task, w1: str, w2: str, progress: str = "") -> RowPage:
+def row(library: Library, progress: str, task: Task, w1: str, w2: str) -> RowPage:
     """Sentences of a pair that was found, and why it was."""
-    teaching = _search(library, task, progress)
+    teaching = _search(library, progress, task)
     with parallel.settings(n_jobs=-1), parallel.on_threads():
         teaching.rank({(a, b): right for a, b, right in task.answers})
         found = teaching.lines([(w1, w2)], ROW_LINES)[0]
@@ -228,12 +229,12 @@ def row(library: Library, task: Task, w1: str, w2: str, progress: str = "") -> R
     return RowPage(w1, w2, [{"pieces": line.pieces, "document": line.document} for line in found], why)
 
 
-def table(library: Library, task: Task, progress: str = "", number: int = 500) -> list[list[Any]]:
+def table(library: Library, progress: str, task: Task, number: int = 500) -> list[list[Any]]:
     """What is known of the relation as a table: examples and answers first, then the pairs found."""
-    page = search(library, task, progress, number)
+    page = search(library, progress, task, number)
     known: list[tuple[str, Sequence[str]]] = [("example", pair) for pair in task.pairs]
     known += [("yes" if right else "no", (w1, w2)) for w1, w2, right in task.answers]
-    header = [*(name for name in COLUMNS if name not in ("known", "reasons")), "answer"]
+    header = [*(name for name in COLUMNS if name != "reasons"), "answer"]
     rows: list[list[Any]] = [["", *pair, "", "", "", "", "", "", answer] for answer, pair in known]
     for rank, own in enumerate(page.rows, 1):
         sentence = "".join(own.pieces)

@@ -12,10 +12,9 @@ from bagpack.corpus.corpus import WHERE, Corpus
 from bagpack.corpus.where import number_of
 from bagpack.errors import StoreError
 from bagpack.explain.browse import Browser
-from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn.model import LinearModel
-from bagpack.vectors.counts import count_pairs
 
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed apart from other pages
 REASONS = 8
@@ -73,24 +72,20 @@ class Library:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
         return len(words) > 1 and min(map(self.background.count, words)) > SLOW_COUNT
 
-    def explanation(self, w1: str, w2: str, against: str | None = None) -> Explanation | None:
-        """Why the model decides as it does (and not for the label `against`), without lines; None without a model."""
+    def explanation(self, w1: str, w2: str, evidence: PairEvidence | None = None) -> Explanation | None:
+        """Why the model decides as it does, without lines; None without a model."""
         if self.model is None:
             return None
-        counts = count_pairs(self.source, [(w1, w2)], self.model.basis, self.settings)
-        return explain_matrix(
-            self.model, self.source, counts, against=against, top=REASONS, lines=0, in_full=False
+        return explain_pair(
+            self.model, self.source, w1, w2, top=REASONS, lines=0, in_full=False, evidence=evidence
         )
 
     def evidence(self, w1: str, w2: str) -> PairEvidence | None:
-        """The observations of a pair, for its sketch and its lines; None if a word is unknown."""
+        """The observations of a pair, for its sketch, reasons and lines; None if a word is unknown."""
         return self._observe(w1, w2) if self.is_slow(w1, w2) else self._evidence(w1, w2)
 
     def _observe(self, w1: str, w2: str) -> PairEvidence | None:
-        first, second = self.source.resolve([w1, w2])
-        if first is None or second is None:
-            return None
-        return PairEvidence(self.source, first, second, self.settings)
+        return PairEvidence.of(self.source, w1, w2, self.settings)
 
     def browser(self, words: Sequence[str]) -> Browser:
         """A concordance to page through."""

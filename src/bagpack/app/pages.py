@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.library import Library
-from bagpack.contexts.concordance import FIELDS, ValueCount, count_by
+from bagpack.contexts.concordance import FIELDS, Distribution, ValueCount, count_by
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.where import number_of
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
 from bagpack.errors import StoreError, UsageError
@@ -26,9 +24,8 @@ from bagpack.explain.pair import PairSketch, sketch_pair
 from bagpack.explain.word import WordSketch, sketch_word
 from bagpack.learn.model import LinearModel
 from bagpack.sheets import table_text
-from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import WordVectors, stored_vectors
-from bagpack.wording import describe_feature, say_evidence, say_feature
+from bagpack.wording import say_evidence, say_feature
 
 Json = dict[str, Any]
 Near = dict[str, list[KnownWord]]
@@ -36,6 +33,7 @@ Near = dict[str, list[KnownWord]]
 OFFERED = 12  # similar spellings, words and pairs to begin with
 SIMILAR = 15
 TRAINED = 400  # training pairs that are looked at for the home page
+WARM = 100  # rank of the word that is looked up before the first visitor comes
 
 
 # Home --------------------------------------------------------------------------------------------------------------
@@ -95,32 +93,10 @@ def home(library: Library) -> HomePage:
 
 
 def examples(library: Library) -> list[ExamplePair]:
-    """Pairs to begin with: of a model, training pairs that are often seen together; else nouns with a collocate."""
-    if not isinstance(library.source, Corpus):  # snippets have only the pairs that were fetched
-        fetched = list(getattr(library.source, "pair_rows", lambda: [])())[:OFFERED]
-        return [ExamplePair(row[0], row[1]) for row in fetched]
-    if library.model is not None and (found := _trained(library, library.model)):
-        return found
-    lexicon = library.background.lexicon
-    order = np.argsort(-lexicon.counts, kind="stable")[: min(2000, library.background.types)]
-    words = [lexicon.keys[int(i)] for i in order[min(len(order) // 4, 300) :: max(1, len(order) // 80)]]
-    words = [word for word in words if word[0].isalpha() and len(word) > 2]
-    pairs = []
-    for word in _nouns(library, words)[:OFFERED]:
-        sketch = sketch_word(library.source, word, windows=library.settings.windows, by="logdice", examples=0)
-        near = [own.term for pattern in sketch.patterns for own in pattern.words if own.term[0].isalpha()]
-        if near := _nouns(library, near):
-            pairs.append(ExamplePair(word, near[0]))
-    return pairs
-
-
-def _nouns(library: Library, words: list[str]) -> list[str]:
-    """The nouns among some words; all of them where no part of speech is known."""
-    classes = word_classes(library.background, words)
-    nouns = [
-        word for word, own in zip(words, classes.tolist(), strict=True) if CLASSES[own] in ("noun", "any")
-    ]
-    return nouns or words
+    """Pairs to begin with: training pairs that are often seen together, or pairs that were fetched."""
+    if not isinstance(library.source, Corpus):
+        return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
+    return [] if library.model is None else _trained(library, library.model)
 
 
 def _trained(library: Library, model: LinearModel) -> list[ExamplePair]:
@@ -210,12 +186,11 @@ def similar_words(library: Library, name: str) -> list[Similar]:
     return [Similar(word, round(cosine, 3)) for word, cosine in found]
 
 
-def pair(library: Library, w1: str, w2: str, against: str | None = None) -> PairPage:
+def pair(library: Library, w1: str, w2: str) -> PairPage:
     """A pair's page."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
-    why = library.explanation(w1, w2, against)
-    return PairPage(sketch, near(library, sketch.unknown), why, library.by)
+    return PairPage(sketch, near(library, sketch.unknown), library.explanation(w1, w2, evidence), library.by)
 
 
 @dataclass(frozen=True)
@@ -225,7 +200,6 @@ class LinesPage:
     w1: str
     w2: str
     feature: str
-    words: str
     pattern: str
     place: str
     count: int
@@ -250,8 +224,8 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
     found = evidence.lines(feature, most)
     said = say_feature(feature, w1, w2)
     return LinesPage(
-        w1, w2, feature, describe_feature(feature, w1, w2, mark=""), said.pattern, said.place, found.count,
-        say_evidence(feature, found.count, w1, w2), found.total, len(found.lines), found.line_dicts(),
+        w1, w2, feature, said.pattern, said.place, found.count, say_evidence(feature, found.count, w1, w2),
+        found.total, len(found.lines), found.line_dicts(),
     )  # fmt: skip
 
 
@@ -302,37 +276,23 @@ class DistributionPage:
     total: int
     rows: list[ValueCount]
 
-    def columns(self) -> Json | None:
-        """Where the columns of a chart are, in percent of its width and height; None unless the values are numbers."""
-        rows = [(number_of(row.value), row) for row in self.rows]
-        numbered = [(number, row) for number, row in rows if number is not None]
-        if len(numbered) < 2 or not any(row.count for _, row in numbered):
-            return None
-        highest = max(numbered, key=lambda item: item[1].per_million)[1]
-        top = min(max(row.high for _, row in numbered), 2 * highest.per_million)
-        first, last = numbered[0][0], numbered[-1][0]
-        step = min(after - before for (before, _), (after, _) in pairwise(numbered))
-        whole = last - first + step
-        heights = ("per_million", "low", "high")
-        return {
-            "columns": [
-                {"x": 100 * (number - first) / whole, "row": row}
-                | {name: 100 - 100 * min(getattr(row, name) / top, 1) for name in heights}
-                for number, row in numbered
-            ],
-            "width": 100 * step / whole, "first": numbered[0][1].value, "last": numbered[-1][1].value,
-            "highest": highest,
-        }  # fmt: skip
-
-    def csv(self) -> str:
-        """The rows as CSV."""
-        names = ("value", "count", "tokens", "per_million", "low", "high")
-        rows = ([getattr(row, name) for name in names] for row in self.rows)
-        return table_text([(self.attribute, *names[1:]), *rows], ",")
-
 
 def distribution(library: Library, words: Sequence[str], by: str) -> DistributionPage:
     """How often a word or a pair occurs by an attribute of the documents."""
+    by, found = _count_by(library, words, by)
+    total = sum(row.count for row in found.rows)
+    return DistributionPage(
+        list(found.words), list(found.unknown), found.attribute, by, library.by, total, list(found.rows)
+    )
+
+
+def distribution_csv(library: Library, words: Sequence[str], by: str) -> tuple[str, str]:
+    """The name of the attribute, and the same as CSV."""
+    _, found = _count_by(library, words, by)
+    return found.attribute, found.to_csv()
+
+
+def _count_by(library: Library, words: Sequence[str], by: str) -> tuple[str, Distribution]:
     if not library.by:
         raise StoreError(
             "the documents of this corpus have no attributes to count by; see bagpack info STORE"
@@ -341,16 +301,7 @@ def distribution(library: Library, words: Sequence[str], by: str) -> Distributio
     if by.partition(":")[0].strip().lower() not in library.background.attributes:
         known = ", ".join(library.background.attributes)
         raise UsageError(f"the documents have no attribute {by}; they have {known}")
-    found = count_by(library.background, words, by, library.settings.windows)
-    return DistributionPage(
-        list(found.words),
-        list(found.unknown),
-        found.attribute,
-        by,
-        library.by,
-        sum(row.count for row in found.rows),
-        list(found.rows),
-    )
+    return by, count_by(library.background, words, by, library.settings.windows)
 
 
 # Model -------------------------------------------------------------------------------------------------------------
@@ -361,7 +312,6 @@ class WeightedFeature:
     """A feature and its weight."""
 
     name: str
-    words: str
     pattern: str
     place: str
     weight: float
@@ -369,14 +319,13 @@ class WeightedFeature:
 
 @dataclass(frozen=True)
 class ModelPage:
-    """The loaded model: labels, scores of its cross-validation, strongest features for and against, training pairs."""
+    """The loaded model: labels, scores of its cross-validation, strongest features, training pairs."""
 
     facts: ModelFacts
     scores: dict[str, Json]
     settings: Json
     trained_on: Json
     strongest: dict[str, list[WeightedFeature]] = field(default_factory=dict)
-    weakest: dict[str, list[WeightedFeature]] = field(default_factory=dict)
     examples: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
@@ -396,17 +345,14 @@ def model(library: Library, top: int) -> ModelPage:
     windows = ", ".join(f"{name} {size}" for name, size in counting.pop("windows", {}).items())
     data = dict(loaded.manifest.get("data", {}))
     data.pop("path", None)
-    strongest, weakest, examples = {}, {}, {}
+    strongest, examples = {}, {}
     for label in loaded.classes or (None,):
-        ordered = loaded.strongest(label, len(loaded.feature_names()))
         name = "rating" if label is None else str(label)
-        strongest[name] = [_weighted(*item) for item in ordered[:top] if item[1] > 0]
-        weakest[name] = [_weighted(*item) for item in ordered[: -top - 1 : -1] if item[1] < 0]
+        strongest[name] = [_weighted(*item) for item in loaded.strongest(label, top) if item[1] > 0]
         examples[name] = [] if label is None else _training_pairs(loaded, label)
     settings = {**loaded.settings, **counting, "windows": windows}
     return ModelPage(
-        model_facts(library), dict(loaded.manifest.get("scores", {})), settings, data, strongest, weakest,
-        examples,
+        model_facts(library), dict(loaded.manifest.get("scores", {})), settings, data, strongest, examples
     )  # fmt: skip
 
 
@@ -422,12 +368,14 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
 
 def _weighted(name: str, weight: float) -> WeightedFeature:
     said = say_feature(name)
-    return WeightedFeature(name, describe_feature(name, mark=""), said.pattern, said.place, weight)
+    return WeightedFeature(name, said.pattern, said.place, weight)
 
 
 def warm_up(library: Library) -> None:
     """Load the kernels that the first visitor would wait for."""
-    for example in examples(library)[:1]:
-        pair(library, example.w1, example.w2)
-        word(library, example.w1)
-        concordance(library, (example.w1, example.w2), 1, 1, "left")
+    lexicon = library.background.lexicon
+    words = [lexicon.keys[k] for k in np.argsort(-lexicon.counts, kind="stable")[:WARM][-2:].tolist()]
+    if len(words) == 2 and isinstance(library.source, Corpus):
+        pair(library, words[0], words[1])
+        word(library, words[0])
+        concordance(library, words, 1, 1, "left")

@@ -69,8 +69,7 @@ def short(value: float) -> str:
 
 def largest(explanation: Explanation) -> float:
     """The most that a reason adds to any decision: the length of a whole bar. It is never 0."""
-    decisions = [*explanation.decisions, *filter(None, [explanation.contrast])]
-    values = [abs(reason.value) for own in decisions for reason in (*own.reasons, *own.contexts)]
+    values = [abs(reason.value) for own in explanation.decisions for reason in (*own.reasons, *own.contexts)]
     return max(values, default=1.0) or 1.0
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Body, Depends, Form, Path, Query, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.encoders import jsonable_encoder
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from bagpack.app import finding, pages
@@ -14,17 +17,14 @@ from bagpack.app.pool import FIND, PAGES, SLOW, Pool
 from bagpack.app.rendering import ASSETS, asset, pair_url, render, table_file, word_url
 from bagpack.app.session import Session
 from bagpack.contexts.windows import Windows
-from bagpack.errors import UsageError
+from bagpack.errors import BagpackError, StoreError, UsageError
 from bagpack.explain.browse import SORTED, SORTS
 
 router = APIRouter()
+MISSING = UsageError("a word is missing; type one")
+T = TypeVar("T")
 
 LONGEST_WORD = finding.LONGEST_WORD
-LISTED = 200  # rows of a distribution's table; the file has all
-
-
-# Parameters --------------------------------------------------------------------------------------------------------
-
 SEVERAL = "A word, as a lemma or a form; several with blanks between."
 WordPath = Annotated[str, Path(description=SEVERAL)]
 WordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=SEVERAL)]
@@ -32,7 +32,6 @@ OptionalWord = Annotated[str, Query(max_length=LONGEST_WORD, description=f"{SEVE
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
-Against = Annotated[str, Query(max_length=500, description="Explain also why the answer is not this label.")]
 By = Annotated[
     str,
     Query(
@@ -43,6 +42,8 @@ By = Annotated[
 ]
 PageNumber = Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")]
 Size = Annotated[int, Query(ge=1, le=200, description="Lines per page.")]
+Whole = Annotated[bool, Query(description="On the page, whole lines instead of cut ones.")]
+Feature = Annotated[str, Query(max_length=500, description="A feature's name, such as v12:+betw:such as.")]
 State = Annotated[
     dict[str, Any],
     Body(
@@ -50,23 +51,6 @@ State = Annotated[
         "optionally `w1`, `w2` (words that pairs must have), `pos1` and `pos2` (parts of speech).",
     ),
 ]
-
-
-def clean(word: str) -> str:
-    """A word without outer blanks and with single inner ones."""
-    word = " ".join(word.split())
-    if not word:
-        raise UsageError("a word is missing; type one")
-    if len(word) > LONGEST_WORD:
-        raise UsageError(
-            f"the word has {len(word):,} characters, and {LONGEST_WORD} are allowed; ask for a shorter one"
-        )
-    return word
-
-
-def words_of(w1: str, w2: str) -> tuple[str, ...]:
-    """One word or two."""
-    return (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
 
 
 class Context:
@@ -77,32 +61,78 @@ class Context:
         self.pool: Pool = request.app.state.pool
         self.session: Session = request.app.state.session
 
-    def lane(self, *words: str) -> str:
-        """The workers for a page about these words."""
-        return SLOW if self.library.is_slow(*words) else PAGES
+    async def about(self, words: tuple[str, ...], function: Callable[..., T], *arguments: Any) -> T:
+        """A page about one or two words; of two very frequent ones in the slow lane."""
+        lane = SLOW if self.library.is_slow(*words) else PAGES
+        return await self.pool.run(function, *arguments, lane=lane, keep=True)
+
+    async def find(self, function: Callable[..., T], task: finding.Task, *arguments: Any) -> T:
+        """Something about a search."""
+        return await self.pool.run(function, self.session.progress, task, *arguments, lane=FIND)
 
 
 Here = Annotated[Context, Depends(Context)]
+# The content of a page, whether it is about something unknown, and what else its template needs. An error instead of
+# the content is raised for JSON; the page says what to do.
+Answer = tuple[Any, bool, dict[str, Any]]
+
+
+def page(
+    path: str, template: str, content: Any, summary: str
+) -> Callable[[Callable[..., Awaitable[Answer]]], Any]:
+    """Serve a function's answer as a page at `path`, and as JSON at `path`.json."""
+
+    def register(function: Callable[..., Awaitable[Answer]]) -> Any:
+        @wraps(function)
+        async def as_json(*arguments: Any, **named: Any) -> Response:
+            found, unknown, _ = await function(*arguments, **named)
+            if isinstance(found, BagpackError):
+                raise found
+            return JSONResponse(jsonable_encoder(found), 404 if unknown else 200)
+
+        @wraps(function)
+        async def as_page(*arguments: Any, **named: Any) -> Response:
+            found, unknown, more = await function(*arguments, **named)
+            found = None if isinstance(found, BagpackError) else found
+            return html(template, 404 if unknown else 200, p=found, **more)
+
+        router.get(f"{path}.json" if path != "/" else "/index.json", response_model=content, summary=summary)(
+            as_json
+        )
+        router.get(path, include_in_schema=False, response_model=None)(as_page)
+        return as_page
+
+    return register
 
 
 def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page."""
     return HTMLResponse(render(template, **values), status)
 
 
-# Home --------------------------------------------------------------------------------------------------------------
+def clean(word: str) -> str:
+    """A word without outer blanks and with single inner ones."""
+    word = " ".join(word.split())
+    if not word:
+        raise MISSING
+    if len(word) > LONGEST_WORD:
+        raise UsageError(
+            f"a word has at most {LONGEST_WORD} characters, and this one has {len(word):,}; shorten it"
+        )
+    return word
 
 
-@router.get("/index.json", summary="What is loaded")
-async def home_json(here: Here) -> pages.HomePage:
+def words_of(w1: str, w2: str) -> tuple[str, ...]:
+    """One word or two."""
+    return (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
+
+
+# Words and pairs ---------------------------------------------------------------------------------------------------
+
+
+@page("/", "home.html.j2", pages.HomePage, "What is loaded")
+async def home(here: Here) -> Answer:
     """The store, the model, and pairs to begin with."""
-    return await here.pool.run(pages.home, keep=True)
-
-
-@router.get("/", include_in_schema=False)
-async def home(here: Here) -> HTMLResponse:
-    """The home page."""
-    return html("home.html.j2", home=await home_json(here))
+    return await here.pool.run(pages.home, keep=True), False, {}
 
 
 @router.get("/complete.json", summary="Complete a word")
@@ -113,142 +143,93 @@ async def complete(
     return await here.pool.run(pages.complete, q, keep=True)
 
 
-# Words -------------------------------------------------------------------------------------------------------------
-
-
-@router.get("/word/{w:path}.json", summary="A word")
-async def word_json(w: WordPath, here: Here, response: Response) -> pages.WordPage:
-    """How often, in which forms, similar words, and its collocates by position. 404 for an unknown word."""
-    found = await here.pool.run(pages.word, clean(w), keep=True)
-    response.status_code = 404 if found.sketch.unknown else 200
-    return found
-
-
-@router.get("/word.json", summary="A word, any word")
-async def word_query_json(w: WordQuery, here: Here, response: Response) -> pages.WordPage:
-    """The same for a word that cannot be part of a path, such as `and/or`."""
-    return await word_json(w, here, response)
-
-
-@router.get("/word/{w:path}", include_in_schema=False)
-async def word_page(w: WordPath, here: Here) -> Response:
-    """A word's page."""
-    status = Response()
-    found = await word_json(w, here, status)
+async def _word(w: str, here: Context) -> Answer:
+    found = await here.about((w,), pages.word, clean(w))
     reach = Windows.parse(found.sketch.windows).between + 1
-    return html("word.html.j2", status.status_code, p=found, s=found.sketch, reach=reach)
+    return found, bool(found.sketch.unknown), {"s": found.sketch, "reach": reach}
 
 
-@router.get("/word", include_in_schema=False)
-async def word_query_page(w: WordQuery, here: Here) -> Response:
-    """A word's page; its address has the word in the path if possible."""
-    url = word_url(clean(w))
-    return await word_page(w, here) if url.startswith("/word?") else RedirectResponse(url, 303)
+@page("/word/{w:path}", "word.html.j2", pages.WordPage, "A word")
+async def word(w: WordPath, here: Here) -> Answer:
+    """How often, in which forms, similar words, and its collocates by position. 404 for an unknown word."""
+    return await _word(w, here)
 
 
-# Pairs -------------------------------------------------------------------------------------------------------------
+@page("/word", "word.html.j2", pages.WordPage, "A word, any word")
+async def word_query(w: WordQuery, here: Here) -> Answer:
+    """The same for a word that cannot be part of a path, such as `and/or`."""
+    return await _word(w, here)
 
 
-@router.get("/pair/{w1}/{w2}.json", summary="A pair")
-async def pair_json(
-    w1: WordPath, w2: WordPath, here: Here, response: Response, against: Against = ""
-) -> pages.PairPage:
+async def _pair(w1: str, w2: str, here: Context) -> Answer:
+    words = clean(w1), clean(w2)
+    found = await here.about(words, pages.pair, *words)
+    s = found.sketch
+    longest = max((*s.distances_plus, *s.distances_minus, 1))
+    return found, bool(s.unknown), {"s": s, "e": found.explanation, "longest": longest}
+
+
+@page("/pair/{w1}/{w2}", "pair.html.j2", pages.PairPage, "A pair")
+async def pair(w1: WordPath, w2: WordPath, here: Here) -> Answer:
     """How often, in which order, how far apart, the keywords around; and the model's decisions.
 
     404 for an unknown word.
     """
-    words = clean(w1), clean(w2)
-    found = await here.pool.run(pages.pair, *words, against or None, lane=here.lane(*words), keep=True)
-    response.status_code = 404 if found.sketch.unknown else 200
-    return found
+    return await _pair(w1, w2, here)
 
 
-@router.get("/pair.json", summary="A pair, any words")
-async def pair_query_json(
-    w1: WordQuery, w2: WordQuery, here: Here, response: Response, against: Against = ""
-) -> pages.PairPage:
+@page("/pair", "pair.html.j2", pages.PairPage, "A pair, any words")
+async def pair_query(w1: WordQuery, w2: WordQuery, here: Here) -> Answer:
     """The same for words that cannot be part of a path, such as `and/or`."""
-    return await pair_json(w1, w2, here, response, against)
+    return await _pair(w1, w2, here)
 
 
-@router.get("/pair/{w1}/{w2}", include_in_schema=False)
-async def pair_page(w1: WordPath, w2: WordPath, here: Here, against: Against = "") -> HTMLResponse:
-    """A pair's page."""
-    status = Response()
-    found = await pair_json(w1, w2, here, status, against)
-    sketch = found.sketch
-    return html(
-        "pair.html.j2", status.status_code, p=found, s=sketch, e=found.explanation,
-        longest=max((*sketch.distances_plus, *sketch.distances_minus, 1)),
-    )  # fmt: skip
-
-
-@router.get("/pair", include_in_schema=False)
-async def look_up(here: Here, w1: OptionalWord = "", w2: OptionalWord = "") -> Response:
+@router.get("/look", include_in_schema=False)
+async def look_up(w1: OptionalWord = "", w2: OptionalWord = "") -> Response:
     """The target of the search box: two words lead to the page of the pair, one to the page of the word."""
     words = [clean(word) for word in (w1, w2) if word.strip()]
-    if not words:
-        return RedirectResponse("/", 303)
-    url = word_url(words[0]) if len(words) == 1 else pair_url(*words)
-    if url.startswith("/pair?"):
-        return await pair_page(words[0], words[1], here)
+    url = "/" if not words else word_url(words[0]) if len(words) == 1 else pair_url(words[0], words[1])
     return RedirectResponse(url, 303)
 
 
-@router.get("/lines.json", summary="A feature's lines")
-async def lines_json(
-    here: Here, w1: WordQuery, w2: WordQuery,
-    feature: Annotated[str, Query(max_length=500, description="A feature's name, such as v12:+betw:such as.")],
-    most: Annotated[int, Query(ge=1, le=1000, description="Maximum number of lines.")] = 100,
-) -> pages.LinesPage:  # fmt: skip
-    """The contexts that were counted for a feature."""
+async def _lines(here: Context, w1: str, w2: str, feature: str, most: int) -> pages.LinesPage:
     words = clean(w1), clean(w2)
-    return await here.pool.run(pages.lines, *words, feature, most, lane=here.lane(*words), keep=True)
+    return await here.about(words, pages.lines, *words, feature, most)
 
 
-@router.get("/lines", include_in_schema=False)
-async def lines_page(
-    here: Here, w1: WordQuery, w2: WordQuery, feature: Annotated[str, Query(max_length=500)],
-    most: Annotated[int, Query(ge=1, le=1000)] = 100, part: bool = False,
-) -> HTMLResponse:  # fmt: skip
-    """A feature's lines as a page, or as the part that opens below a feature."""
-    found = await lines_json(here, w1, w2, feature, most)
-    return html("lines_part.html.j2" if part else "lines.html.j2", l=found)
+@page("/lines", "lines.html.j2", pages.LinesPage, "A feature's lines")
+async def lines(
+    here: Here, w1: WordQuery, w2: WordQuery, feature: Feature,
+    most: Annotated[int, Query(ge=1, le=1000, description="Maximum number of lines.")] = 100,
+) -> Answer:  # fmt: skip
+    """The contexts that were counted for a feature."""
+    return await _lines(here, w1, w2, feature, most), False, {}
+
+
+@router.get("/lines/part", include_in_schema=False)
+async def lines_part(here: Here, w1: WordQuery, w2: WordQuery, feature: Feature) -> Response:
+    """The part of a page that opens below a feature."""
+    return html("lines_part.html.j2", p=await _lines(here, w1, w2, feature, 100))
 
 
 # Concordances and distributions ------------------------------------------------------------------------------------
 
 
-@router.get("/concordance.json", summary="A concordance")
-async def concordance_json(
-    here: Here, response: Response, w1: WordQuery, w2: OptionalWord = "", sort: Sort = "corpus",
-    page: PageNumber = 1, size: Size = 50,
-) -> pages.ConcordancePage:  # fmt: skip
-    """Every occurrence of a word, or every co-occurrence of two, a page at a time. 404 for an unknown word."""
-    words = words_of(w1, w2)
-    found = await here.pool.run(pages.concordance, words, page, size, sort, lane=here.lane(*words), keep=True)
-    response.status_code = 404 if found.unknown else 200
-    return found
-
-
-@router.get("/concordance", include_in_schema=False)
-async def concordance_page(
+@page("/concordance", "concordance.html.j2", pages.ConcordancePage, "A concordance")
+async def concordance(
     here: Here, w1: OptionalWord = "", w2: OptionalWord = "", sort: Sort = "corpus", page: PageNumber = 1,
-    size: Size = 50, whole: bool = False,
-) -> HTMLResponse:  # fmt: skip
-    """A concordance as a page; without a word, a form that asks for one."""
+    size: Size = 50, whole: Whole = False,
+) -> Answer:  # fmt: skip
+    """Every occurrence of a word, or every co-occurrence of two, a page at a time. 404 for an unknown word."""
     if not (w1.strip() or w2.strip()):
-        return html("concordance.html.j2", c=None, query={"w1": "", "w2": ""})
-    if not w1.strip():
-        w1, w2 = w2, ""
-    status = Response()
-    found = await concordance_json(here, status, w1, w2, sort, page, size)
-    words = found.words
+        return MISSING, False, {"query": {"w1": "", "w2": ""}}  # the page has a form that asks for a word
+    words = words_of(w1, w2) if w1.strip() else (clean(w2),)
+    found = await here.about(words, pages.concordance, words, page, size, sort)
     query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "whole": 1 if whole else None}
-    return html(
-        "concordance.html.j2", status.status_code, c=found, query=query, whole=whole,
-        sorts=SORTS if len(words) > 1 else SORTS[:3], most=here.pool.limits.download, by=here.library.by,
-    )  # fmt: skip
+    return found, bool(found.unknown), {
+        "query": query, "whole": whole, "sorts": SORTS if len(words) > 1 else SORTS[:3],
+        "most": here.pool.limits.download, "by": here.library.by,
+    }  # fmt: skip
 
 
 @router.get("/concordance/lines.csv", summary="A concordance as CSV", response_class=Response)
@@ -261,62 +242,39 @@ async def concordance_csv(
     return attached(b"\xef\xbb\xbf" + text.encode(), f"concordance-{'-'.join(words)}.csv")
 
 
-@router.get("/distribution.json", summary="By attribute")
-async def distribution_json(
-    here: Here, response: Response, w1: WordQuery, w2: OptionalWord = "", by: By = ""
-) -> pages.DistributionPage:
+@page("/distribution", "distribution.html.j2", pages.DistributionPage, "By attribute")
+async def distribution(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> Answer:
     """How often a word or a pair occurs in the documents of each value of an attribute, also per million tokens."""
     words = words_of(w1, w2)
-    found = await here.pool.run(pages.distribution, words, by, lane=here.lane(*words), keep=True)
-    response.status_code = 404 if found.unknown else 200
-    return found
+    found = await here.about(words, pages.distribution, words, by)
+    highest = max((row.per_million for row in found.rows), default=0)
+    query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "by": found.by}
+    return found, bool(found.unknown), {"query": query, "highest": highest}
 
 
 @router.get("/distribution/rows.csv", summary="By attribute, as CSV", response_class=Response)
 async def distribution_csv(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> Response:
     """A row for each value: count, tokens of its documents, count per million tokens and its 95 % interval."""
-    found = await distribution_json(here, Response(), w1, w2, by)
-    name = f"{'-'.join(found.words)}-by-{found.attribute}.csv"
-    return attached(b"\xef\xbb\xbf" + found.csv().encode(), name)
+    words = words_of(w1, w2)
+    attribute, text = await here.about(words, pages.distribution_csv, words, by)
+    return attached(b"\xef\xbb\xbf" + text.encode(), f"{'-'.join(words)}-by-{attribute}.csv")
 
 
-@router.get("/distribution", include_in_schema=False)
-async def distribution_page(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> HTMLResponse:
-    """The same as a page with a chart."""
-    status = Response()
-    found = await distribution_json(here, status, w1, w2, by)
-    words = found.words
-    query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "by": found.by}
-    highest = max((row.per_million for row in found.rows), default=0)
-    return html(
-        "distribution.html.j2", status.status_code, d=found, query=query, chart=found.columns(), most=LISTED,
-        highest=highest,
-    )  # fmt: skip
-
-
-# The model ---------------------------------------------------------------------------------------------------------
-
-
-@router.get("/model.json", summary="The model")
-async def model_json(
+@page("/model", "model.html.j2", pages.ModelPage, "The model")
+async def model(
     here: Here, top: Annotated[int, Query(ge=1, le=200, description="Features per label.")] = 8
-) -> pages.ModelPage:
+) -> Answer:
     """Labels, the scores of the cross-validation, the strongest features. 404 without a model."""
-    return await here.pool.run(pages.model, top, keep=True)
-
-
-@router.get("/model", include_in_schema=False)
-async def model_page(here: Here) -> HTMLResponse:
-    """The model's page; without a model, how to load one."""
-    return html("model.html.j2", m=None if here.library.model is None else await model_json(here, 8))
+    if here.library.model is None:
+        return StoreError("no model is loaded; start the explorer with --model"), False, {}
+    return await here.pool.run(pages.model, top, keep=True), False, {}
 
 
 # Finding -----------------------------------------------------------------------------------------------------------
 
 
 @router.get("/find", include_in_schema=False)
-async def find_page(here: Here) -> HTMLResponse:
-    """The workbench."""
+async def find_page(here: Here) -> Response:
     return html("find.html.j2", session=here.session, limit=finding.SHOWN)
 
 
@@ -332,8 +290,7 @@ async def find_json(here: Here, state: State) -> finding.FindPage:
 
     With `bagpack teach`, examples and answers are those of its files.
     """
-    task = here.session.task(state)
-    found = await here.pool.run(finding.search, task, here.session.progress, lane=FIND)
+    found = await here.find(finding.search, here.session.task(state))
     here.session.offer(found.rows)
     return found
 
@@ -367,13 +324,11 @@ async def progress_json(here: Here) -> finding.Progress:
 @router.post("/find/row.json", summary="A pair that was found")
 async def row_json(here: Here, state: State, w1: WordQuery, w2: WordQuery) -> finding.RowPage:
     """More sentences of a pair, and why it was found."""
-    task = here.session.task(state)
-    return await here.pool.run(finding.row, task, w1, w2, here.session.progress, lane=FIND)
+    return await here.find(finding.row, here.session.task(state), w1, w2)
 
 
 @router.post("/find/row", include_in_schema=False)
-async def row_part(here: Here, state: State, w1: WordQuery, w2: WordQuery) -> HTMLResponse:
-    """The part of the page that opens below a row."""
+async def row_part(here: Here, state: State, w1: WordQuery, w2: WordQuery) -> Response:
     found = await row_json(here, state, w1, w2)
     return html("row.html.j2", r=found, e=found.explanation)
 
@@ -385,7 +340,7 @@ async def find_file(
 ) -> Response:  # fmt: skip
     """Examples, answers and the first 500 pairs found as TSV or XLSX; confirmed pairs as SKOS Turtle."""
     task = here.session.task(state)
-    rows = await here.pool.run(finding.table, task, here.session.progress, lane=FIND)
+    rows = await here.find(finding.table, task)
     return attached(table_file(rows, kind, task.label), f"pairs.{kind}")
 
 
@@ -402,14 +357,12 @@ def attached(data: bytes, name: str) -> Response:
 
 
 @router.get("/api", include_in_schema=False)
-async def api_page(request: Request) -> HTMLResponse:
-    """The content of /openapi.json for people."""
+async def api_page(request: Request) -> Response:
     return html("api.html.j2", api=request.app.openapi())
 
 
 @router.get("/static/{name}", include_in_schema=False)
 async def static(name: str) -> Response:
-    """One of the few files that pages use; there are no others."""
     if name not in ASSETS:
         raise HTTPException(404, "there is no such file")
     content, kind = asset(name)
@@ -418,5 +371,4 @@ async def static(name: str) -> Response:
 
 @router.get("/favicon.ico", include_in_schema=False)
 async def icon() -> Response:
-    """For browsers that ask for it by this name."""
     return RedirectResponse("/static/icon.svg", 301)

@@ -75,7 +75,7 @@ async def error_response(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(error.retry_after)
     if request.url.path.endswith(".json"):
         return JSONResponse({"error": sentence}, status, headers)
-    is_part = request.query_params.get("part") or request.url.path == "/find/row"
+    is_part = request.url.path in ("/lines/part", "/find/row")
     template = "error_part.html.j2" if is_part else "error.html.j2"
     return HTMLResponse(render(template, status=status, sentence=sentence), status, headers)
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bagpack import console
 from bagpack.cli import options as opt
-from bagpack.cli.progress import progress_bar
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.corpus.build.plan import Plan
     from bagpack.corpus.format import LeftOut
 
-SHOWN_FILES = 10
-RATED = 1_000_000  # tokens; with fewer, most of the time is spent on starting
-UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+SKIPPED = {
+    "skipped_lines": ("line that did not fit the format was skipped", "lines that did not fit the format were skipped"),
+    "ignored_markup": ("line of unknown markup was ignored", "lines of unknown markup were ignored"),
+    "undecodable": (
+        "place with invalid bytes was repaired or skipped", "places with invalid bytes were repaired or skipped"
+    ),
+}  # fmt: skip
 
 
 def index(
@@ -31,24 +34,14 @@ def index(
     format: opt.Format = "auto",
     level: opt.Level = "lemma",
     lang: opt.Language = "en",
-    case: Annotated[
-        Literal["auto", "fold", "keep"], opt.value("HOW", "Case: fold, keep; auto keeps it in German.")
-    ] = "auto",
-    punctuation: Annotated[
-        Literal["keep", "drop"], opt.value("HOW", "Punctuation tokens: keep, drop.")
-    ] = "keep",
-    annotator: Annotated[
-        str, opt.value("NAME", "Lemmas of raw text: auto, simplemma, jieba, fugashi, none.")
-    ] = "auto",
+    case: Annotated[str, opt.value("HOW", "Case: fold, keep; auto keeps it in German.")] = "auto",
+    punctuation: Annotated[str, opt.value("HOW", "Punctuation tokens: keep, drop.")] = "keep",
+    annotator: Annotated[str, opt.value("NAME", "Lemmas: auto, simplemma, jieba, fugashi, none.")] = "auto",
     encoding: Annotated[str, opt.value("NAME", "utf-8, latin-1, …, or auto for each file.")] = "utf-8",
     encoding_errors: Annotated[str, opt.value("HOW", "Invalid bytes: strict, replace, skip.")] = "strict",
-    paragraphs: Annotated[
-        str, opt.value("HOW", "Paragraphs of plain text end at: auto, line, blank.")
-    ] = "auto",
+    paragraphs: Annotated[str, opt.value("HOW", "Paragraphs of plain text: auto, line, blank.")] = "auto",
     max_sentence: Annotated[int, opt.value("N", "Longest sentence, in tokens.", max=10**9)] = 100_000,
-    bad_lines: Annotated[
-        Literal["error", "skip"], opt.value("HOW", "Lines that do not fit the format: error, skip.")
-    ] = "error",
+    bad_lines: Annotated[str, opt.value("HOW", "Lines that do not fit the format: error, skip.")] = "error",
     columns: Annotated[str, opt.value("NAMES", "Columns of vertical text, such as word,tag,lemma.")] = "auto",
     tagset: Annotated[str, opt.value("NAME", "Parts of speech of tagged text: auto, UD, Penn, …")] = "auto",
     text_field: Annotated[str, opt.value("NAME", "Field or column with the text (jsonl, parquet).")] = "text",
@@ -58,9 +51,7 @@ def index(
     append: Annotated[bool, opt.flag("--append", "Add to an existing store.")] = False,
     resume: Annotated[bool, opt.flag("--resume", "Continue an interrupted build.")] = False,
     overwrite: opt.Overwrite = False,
-    dry_run: Annotated[
-        bool, opt.flag("--dry-run", "Only list the files with their formats, encodings and bytes.")
-    ] = False,
+    dry_run: Annotated[bool, opt.flag("--dry-run", "Only list the files that would be read.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Turn text into an indexed corpus (a store)."""
@@ -74,98 +65,44 @@ def index(
     from bagpack.corpus.build.index import index_corpus
 
     try:
-        with opt.at_work(json), progress_bar(opt.is_silent(json)) as bar:
-            show = _Progress(bar)
+        with opt.at_work(json) as work:
+            show = _Progress(work.bar)
             summary = index_corpus(
                 sources, out, options, jobs=opt.jobs(), memory=size, append=append, resume=resume,
-                overwrite=overwrite, progress=show.update if bar else None, planned=show.start,
+                overwrite=overwrite, progress=show.update if work.bar else None, planned=show.start,
                 notice=None if opt.is_silent(False) else show.notice,
             )  # fmt: skip
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_kept(out)) from None
+        kept = any(out.glob("segments/*.json")) or any(out.glob("work/stdin"))
+        raise KeyboardInterrupt(
+            "finished work is kept: run the same command with --resume to continue"
+            if kept
+            else "nothing was finished, so nothing is kept"
+        ) from None
     facts = summary.corpus.info()
     if json:
         console.print_json({**facts, "seconds": round(summary.seconds, 3), "new_tokens": summary.new_tokens})
-    elif not opt.is_silent(json):
-        _summarise(facts, summary.seconds, summary.read_tokens)
-        print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
-        used = summary.corpus.options
-        notable = {
-            "files with repaired bytes, and the number of places": summary.about("repaired"),
-            f"files that do not look like --lang {used.lang}, and what they look like": summary.about("looks_like"),
-            "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)":
-                summary.unknown_tagsets,
-            "files that are not UTF-8, and what they were read as":
-                summary.about("encoding") if used.encoding == "auto" else {},
-        }  # fmt: skip
-        for what, files in notable.items():
-            if files:
-                shown = [f"{name} ({about})" for name, about in list(files.items())[:SHOWN_FILES]]
-                more = f" and {len(files) - SHOWN_FILES:,} more" if len(files) > SHOWN_FILES else ""
-                console.print_message(f"{what}: {', '.join(shown)}{more}", "yellow")
-
-
-def _list_files(sources: list[str], options: dict[str, Any], as_json: bool) -> None:
-    """What an index would read, as TSV or JSON, and what it would skip."""
-    from bagpack.corpus.build.plan import find_sources
-    from bagpack.corpus.options import TextOptions
-
-    if "-" in sources:
-        raise UsageError("standard input can only be read once; name files, or remove --dry-run")
-    found, left_out = find_sources(sources, TextOptions(**options))
-    rows = [(source.name, source.format, source.encoding, source.size) for source in found]
-    names = ("file", "format", "encoding", "bytes")
-    if as_json:
-        files = [dict(zip(names, row, strict=True)) for row in rows]
-        console.print_json({"files": files, "left_out": [file._asdict() for file in left_out]})
+    if opt.is_silent(json):
         return
-    console.write("".join("\t".join(map(str, row)) + "\n" for row in (names, *rows)))
-    print_skipped({}, left_out, "--json")
-
-
-def info(
-    artefact: Annotated[
-        Path, opt.argument("ARTEFACT", "A store, snippets, a matrix, a model, a basis or an index.")
-    ],
-    verify: Annotated[
-        bool,
-        opt.flag("--verify", "Check every file against its checksum; exit code 1 if one is damaged."),
-    ] = False,
-    json: opt.Json = False,
-) -> None:
-    """Describe a store, snippets, a matrix, a model or a basis."""
-    from bagpack.info import damages, describe
-
-    if verify:
-        problems = damages(artefact)
-        cure = "restore the damaged files from a copy, or make it again"
-        if json:
-            console.print_json({"path": str(artefact), "whole": not problems, "problems": problems})
-        else:
-            said = (
-                [*(f"bagpack: {problem}" for problem in problems), cure]
-                if problems
-                else [f"{artefact} is intact"]
-            )
-            for line in said:
-                console.print_message(line)
-        if problems:
-            raise typer.Exit(1)
-        return
-    facts = describe(artefact)
-    if json:
-        console.print_json(facts)
-    else:
-        from bagpack.report.screens import show_artefact
-
-        show_artefact(facts)
-
-
-def _kept(out: Path) -> str:
-    """What an interrupted build leaves behind, in words."""
-    if any(out.glob("segments/*.json")) or any(out.glob("work/stdin")):
-        return "finished work is kept: run the same command with --resume to continue"
-    return "" if out.exists() else "nothing was finished, so nothing is kept"
+    counts = ", ".join(
+        console.many(facts[f"{name}s"], name) for name in ("token", "sentence", "document", "type")
+    )
+    console.print_about(out, f"{counts}; {console.show_size(facts['bytes'])} on disk")
+    if read := summary.read_tokens:
+        console.print_message(f"{console.many(read, 'token')} in {console.show_time(summary.seconds)}")
+    print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
+    used = summary.corpus.options
+    for what, files in {
+        "files with repaired bytes, and the number of places": summary.about("repaired"),
+        f"files that do not look like --lang {used.lang}, and what they look like": summary.about("looks_like"),
+        "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)":
+            summary.unknown_tagsets,
+        "files that are not UTF-8, and what they were read as":
+            summary.about("encoding") if used.encoding == "auto" else {},
+    }.items():  # fmt: skip
+        if files:
+            shown = [f"{name} ({about})" for name, about in files.items()]
+            console.print_message(f"{what}: {console.some_of(shown, 10)}", "yellow")
 
 
 def _given(context: typer.Context) -> dict[str, Any]:
@@ -187,21 +124,19 @@ def memory_bytes(text: str) -> int:
     from bagpack.corpus.build.worker import WORKER_BASE
 
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
-    if not found:
-        raise UsageError(f"--memory {text} is not a size; write it like 512M or 2G")
-    size = int(float(found.group(1)) * UNITS[found.group(2)])
+    size = int(float(found[1]) * (1 << UNITS[found[2]])) if found else 0
     if size < WORKER_BASE:
-        raise UsageError(f"--memory {text} is less than one worker takes; give {WORKER_BASE >> 20}M or more")
+        raise UsageError(
+            f"--memory {text} is not a size of {WORKER_BASE >> 20}M or more, which a worker takes; write it like 2G"
+        )
     return size
 
 
 class _Progress:
-    """Tokens per second, from what the workers report."""
+    """Tokens read, from what the workers report."""
 
     def __init__(self, bar: Any) -> None:
         self.bar = bar
-        self.task: Any = None
-        self.begun = time.monotonic()
 
     def notice(self, text: str) -> None:
         """A line that stays, above the bar."""
@@ -213,31 +148,25 @@ class _Progress:
             self.task = self.bar.add_task(label, total=plan.weight, note="")
 
     def update(self, tokens: int, size: int) -> None:
-        rate = tokens / max(time.monotonic() - self.begun, 1e-3)
-        note = f"{tokens / 1e6:,.1f} M tokens, {rate / 1e6:.1f} M/s" if tokens else ""
-        self.bar.update(self.task, completed=size, note=note)
+        self.bar.update(self.task, completed=size, note=f"{tokens / 1e6:,.1f} M tokens")
 
 
-def _summarise(facts: dict[str, Any], seconds: float, read: int) -> None:
-    names = ("token", "sentence", "document", "type")
-    counts = ", ".join(console.many(facts[f"{name}s"], name) for name in names)
-    console.print_about(facts["path"], f"{counts}; {console.show_size(facts['bytes'])} on disk")
-    if read:
-        rate = f" ({read / seconds:,.0f} per second)" if read >= RATED else ""
-        console.print_message(f"{console.many(read, 'token')} in {console.show_time(seconds)}{rate}")
+def _list_files(sources: list[str], options: dict[str, Any], as_json: bool) -> None:
+    """What an index would read, as TSV or JSON, and what it would skip."""
+    from bagpack.corpus.build.plan import find_sources
+    from bagpack.corpus.options import TextOptions
 
-
-SKIPPED = {
-    "skipped_lines": (
-        "line that did not fit the format was skipped",
-        "lines that did not fit the format were skipped",
-    ),
-    "ignored_markup": ("line of unknown markup was ignored", "lines of unknown markup were ignored"),
-    "undecodable": (
-        "place with invalid bytes was repaired or skipped",
-        "places with invalid bytes were repaired or skipped",
-    ),
-}
+    if "-" in sources:
+        raise UsageError("standard input can only be read once; name files, or remove --dry-run")
+    found, left_out = find_sources(sources, TextOptions(**options))
+    rows = [(source.name, source.format, source.encoding, source.size) for source in found]
+    names = ("file", "format", "encoding", "bytes")
+    if as_json:
+        files = [dict(zip(names, row, strict=True)) for row in rows]
+        console.print_json({"files": files, "left_out": [file._asdict() for file in left_out]})
+        return
+    console.write("".join("\t".join(map(str, row)) + "\n" for row in (names, *rows)))
+    print_skipped({}, left_out, "--json")
 
 
 def print_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str = "") -> None:
@@ -249,3 +178,31 @@ def print_skipped(counts: dict[str, int], left_out: list[LeftOut], all_in: str =
             console.print_message(console.many(counts[name], *words), "yellow")
     if left_out:
         console.print_message(say_left_out(left_out, all_in), "yellow")
+
+
+def info(
+    artefact: Annotated[Path, opt.argument("ARTEFACT", "A store, matrix, model, basis, …")],
+    verify: Annotated[bool, opt.flag("--verify", "Check every file; exit code 1 if one is damaged.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Describe a store, snippets, a matrix, a model or a basis."""
+    from bagpack.info import damages, describe
+    from bagpack.report.screens import show_artefact
+
+    if not verify:
+        facts = describe(artefact)
+        (console.print_json if json else show_artefact)(facts)
+        return
+    problems = damages(artefact)
+    if json:
+        console.print_json({"path": str(artefact), "whole": not problems, "problems": problems})
+    else:
+        cure = "restore the damaged files from a copy, or make it again"
+        for line in (
+            [*(f"bagpack: {problem}" for problem in problems), cure]
+            if problems
+            else [f"{artefact} is intact"]
+        ):
+            console.print_message(line)
+    if problems:
+        raise typer.Exit(1)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from bagpack import console
 from bagpack.cli import options as opt
 from bagpack.errors import UsageError
-
-if TYPE_CHECKING:
-    from bagpack.vectors.counts import PairCounts
 
 HINTED = 10  # unknown words with similar spellings
 
@@ -19,9 +16,7 @@ def basis(
     store: opt.Store,
     b: opt.Terms = 1500,
     where: opt.Where = None,
-    out: Annotated[
-        Path | None, opt.value("FILE", "Write the TSV with a checksum to a file.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, opt.value("FILE", "Write a file with a checksum.", "--out", "-o")] = None,
     json: opt.Json = False,
 ) -> None:
     """Print the basis: the most frequent unigrams and bigrams, as TSV."""
@@ -65,7 +60,7 @@ def vectors(
     v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
     """
     from bagpack.basis import Basis
-    from bagpack.files import check_not_read, is_stream
+    from bagpack.files import check_not_read
     from bagpack.report.screens import show_matrix
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
@@ -75,38 +70,27 @@ def vectors(
     settings = opt.count_settings(windows, limit)
     exporting = is_export(out)
     check_not_read(out, store, pairs, basis)
-    if out.exists() and not (overwrite or (exporting and is_stream(out))):
+    if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
     (check_export if exporting else check_place)(out)
     source = open_source(opt.selected(store, where))
     listed = read_pairs(pairs, opt.parse_columns(columns))
     with opt.at_work(json) as progress:
-        if basis is None:
-            progress("basis", 0, 0)
-            picked = source.pick_basis(b)
-        else:
-            picked = Basis.open_for(basis, source)
+        progress("basis", 0, 0)
+        picked = source.pick_basis(b) if basis is None else Basis.open_for(basis, source)
         matrix = count_pairs(source, listed.pairs, picked, settings)
     if exporting:
         export(matrix, out)
     else:
         matrix.save(out, overwrite=overwrite)
-    facts = _facts(matrix, out)
-    if json:
-        console.print_json(facts)
-    elif not opt.is_silent(json):
-        show_matrix(facts)
-
-
-def _facts(matrix: PairCounts, out: Path) -> dict[str, Any]:
     together = int((matrix.seen > 0).sum())
-    return {
+    facts = {
         "path": str(out),
         "pairs": len(matrix),
         "duplicate_rows": len(matrix) - len(set(matrix.pairs)),
         "words": matrix.words.shape[0] - len(matrix.unknown_words),
-        "terms": len(matrix.basis),
-        "features": 10 * len(matrix.basis),
+        "terms": len(picked),
+        "features": 10 * len(picked),
         "pairs_seen_together": together,
         "pairs_never_together": len(matrix) - together,
         "unknown_words": matrix.unknown_words,
@@ -114,6 +98,10 @@ def _facts(matrix: PairCounts, out: Path) -> dict[str, Any]:
         "capped_pairs": matrix.capped_pairs,
         "limit": matrix.settings.limit,
     }
+    if json:
+        console.print_json(facts)
+    elif not opt.is_silent(json):
+        show_matrix(facts)
 
 
 def check(
@@ -131,7 +119,7 @@ def check(
     from bagpack.report.screens import coverage_table, show_coverage
     from bagpack.sources import open_source
     from bagpack.tasks import Dataset, read_any
-    from bagpack.tasks.checks import likely_mistakes, why_not_evaluated
+    from bagpack.tasks.checks import likely_mistakes
     from bagpack.tasks.files import read_text_file
     from bagpack.vectors.coverage import coverage
 
@@ -148,7 +136,7 @@ def check(
             **coverage(source, listed.pairs, labels),
         }
     if isinstance(listed, Dataset):
-        facts |= {**likely_mistakes(listed), "not_for_evaluate": why_not_evaluated(file, listed, named)}
+        facts |= likely_mistakes(listed)
     targets = labels or (listed.scores.tolist() if isinstance(listed, Dataset) else None) or None
     opt.write_out(out, coverage_table(facts, listed.pairs, getattr(listed, "lines", None), targets))
     if json:

@@ -13,25 +13,18 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.engines.cache import RequestPolicy
-    from bagpack.engines.queries import Query, QueryPlan
+    from bagpack.engines.queries import QueryPlan
 
 
 def fetch(
     pairs: Annotated[str, opt.argument("PAIRS", "Pairs, relations, ratings or questions; - for stdin.")],
-    engine: Annotated[
-        str,
-        opt.value("URL", "tantivy:DIRECTORY, opensearch+https://…, …", envvar="BAGPACK_ENGINE"),
-    ],
+    engine: Annotated[str, opt.value("URL", "tantivy:DIRECTORY, opensearch+…", envvar="BAGPACK_ENGINE")],
     out: Annotated[Path | None, opt.value("SNIPPETS", "The snippet corpus to make.", "--out", "-o")] = None,
     limit: Annotated[int, opt.value("N", "Maximum snippets per query.", max=1_000_000)] = 1000,
     rate: Annotated[float | None, opt.value("N", "Maximum requests per second.")] = None,
     budget: Annotated[int | None, opt.value("N", "Maximum requests to this engine, over all runs.")] = None,
-    forms: Annotated[
-        Path | None, opt.value("FILE", "Inflected forms, tab-separated: word, form, form, …")
-    ] = None,
-    lang: Annotated[
-        str, opt.value("CODE", "Language of the words; other languages than en need --forms.")
-    ] = "en",
+    forms: Annotated[Path | None, opt.value("FILE", "Inflected forms, tab-separated: word, form, …")] = None,
+    lang: Annotated[str, opt.value("CODE", "Language of the words; others than en need --forms.")] = "en",
     level: opt.Level = "lemma",
     columns: opt.Columns = "",
     dry_run: Annotated[bool, opt.flag("--dry-run", "Print the forms and the queries; send nothing.")] = False,
@@ -56,24 +49,42 @@ def fetch(
     if out is None:
         raise UsageError("fetch needs --out SNIPPETS, the place for what it finds (or --dry-run)")
     begun = time.monotonic()
-    with opt.at_work(json):
+    with opt.at_work(json), opt.keeping("answers are kept: run the same command to continue"):
         fetched = fetch_snippets(
             wanted, engine, out, cache=default_cache(), inflector=inflector, options=options, policy=policy,
             overwrite=overwrite,
         )  # fmt: skip
-    facts = fetched.corpus.info()
-    seconds = time.monotonic() - begun
+    facts = {
+        **fetched.corpus.info(),
+        "requests": fetched.requests,
+        "seconds": round(time.monotonic() - begun, 3),
+    }
     if json:
-        console.print_json({**facts, "requests": fetched.requests, "seconds": round(seconds, 3)})
+        console.print_json(facts)
     elif not opt.is_silent(json):
-        _summarise(facts, fetched.requests, seconds)
+        console.print_about(
+            facts["path"],
+            f"{facts['single_contexts']:,} single and {console.many(facts['pair_contexts'], 'pair context')} from "
+            f"{console.many(facts['sentences'], 'distinct sentence')}",
+        )
+        queries = console.many(facts["queries"], "query", "queries")
+        sent = console.many(fetched.requests, "request")
+        console.print_message(f"{queries}, {sent} sent; {console.show_time(facts['seconds'])}")
+        if capped := facts["queries_capped"]:
+            have = console.many(capped, "query has", "queries have")
+            console.print_message(
+                f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
+            )
 
 
 def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) -> None:
+    """The forms of all words, the queries of the first pair, and what all of them may cost."""
     from bagpack.engines.base import make_engine
 
     made = make_engine(engine)
     requests = sum(made.most_requests(query, policy.limit) for query in plan.queries)
+    (first, together), *_ = plan.pairs.items()
+    queries = dict.fromkeys([*(plan.words[key] for key in first), *together])
     facts: dict[str, Any] = {
         "engine": made.address.shown,
         "requests": requests,
@@ -83,49 +94,21 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
         "pairs": len(plan.listed),
         "queries": len(plan.queries),
         "forms": {word: [" ".join(form) for form in forms] for word, forms in plan.forms.items()},
-        "examples": [{"query": str(q), "native": made.native(q)} for q in _first_queries(plan)],
+        "examples": [str(query) for query in queries],
     }
     if json:
         console.print_json(facts)
         return
+    lines = [f"{word}\t{', '.join(forms)}" for word, forms in facts["forms"].items()]
     counts = f"{console.many(facts['words'], 'word')} and {console.many(facts['pairs'], 'unordered pair')}"
-    for word, forms in facts["forms"].items():
-        console.write(f"{word}\t{', '.join(forms)}\n")
-    console.write(
-        f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:\n"
+    lines.append(
+        f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:"
     )
-    for entry in facts["examples"]:
-        console.write(f"{entry['query']}\n    {entry['native']}\n")
-    if requests > facts["queries"] or facts["dollars"]:
-        cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
-        time_needed = (
-            f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
-        )
-        console.write(
-            f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}{time_needed}\n"
-        )
-
-
-def _first_queries(plan: QueryPlan) -> list[Query]:
-    """All queries of the first pair: its words, then the two together in both orders."""
-    (first, together), *_ = plan.pairs.items()
-    return list(dict.fromkeys([*(plan.words[key] for key in first), *together]))
-
-
-def _summarise(facts: dict[str, Any], requests: int, seconds: float) -> None:
-    console.print_about(
-        facts["path"],
-        f"{facts['single_contexts']:,} single and {console.many(facts['pair_contexts'], 'pair context')} from "
-        f"{console.many(facts['sentences'], 'distinct sentence')}",
-    )
-    queries = console.many(facts["queries"], "query", "queries")
-    sent = f", {console.many(requests, 'request')} sent" if requests else ""
-    console.print_message(f"{queries}{sent}; {console.show_time(seconds)}")
-    if capped := facts["queries_capped"]:
-        have = console.many(capped, "query has", "queries have")
-        console.print_message(
-            f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
-        )
+    lines += facts["examples"]
+    cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
+    cost += f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
+    lines.append(f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}")
+    console.write("\n".join(lines) + "\n")
 
 
 def build(
@@ -146,15 +129,10 @@ def build(
         summary = build_engine(index, sources, TextOptions(format=format, lang=lang), overwrite=overwrite)
     seconds = time.monotonic() - begun
     shown = parse_address(index).shown
+    facts = {"engine": shown, "sentences": summary.sentences, "tokens": summary.tokens, **summary.problems}
     if json:
-        facts = {
-            "engine": shown,
-            "sentences": summary.sentences,
-            "tokens": summary.tokens,
-            **summary.problems,
-        }
-        facts["left_out"] = [file._asdict() for file in summary.left_out]
-        console.print_json({**facts, "seconds": round(seconds, 3)})
+        left_out = [file._asdict() for file in summary.left_out]
+        console.print_json({**facts, "left_out": left_out, "seconds": round(seconds, 3)})
     elif not opt.is_silent(json):
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
         console.print_about(shown, f"{counts} in {console.show_time(seconds)}")

@@ -27,17 +27,11 @@ def train(
     data: opt.Data,
     out: Annotated[str, opt.value("MODEL", "The model to make.", "--out", "-o")],
     preset: opt.Preset = "modern",
-    condition: Annotated[
-        Literal["v1v2", "v12", "v1v2v12"], opt.value("NAME", "v1v2, v12 or v1v2v12.")
-    ] = "v1v2v12",
+    condition: Annotated[Literal["v1v2", "v12", "v1v2v12"], opt.value("NAME", "See above.")] = "v1v2v12",
     columns: opt.Columns = "",
     cost: opt.Cost = None,
-    precision: Annotated[
-        float | None, opt.value("SHARE", "Abstain so that this share of the answers is right.")
-    ] = None,
-    background: Annotated[
-        int, opt.value("N", "Add N co-occurring pairs labelled none (for find).", min=0)
-    ] = 0,
+    precision: Annotated[float | None, opt.value("SHARE", "Abstain so that this share is right.")] = None,
+    background: Annotated[int, opt.value("N", "Add N pairs labelled none (for find).", min=0)] = 0,
     folds: opt.Folds = None,
     no_scores: Annotated[bool, opt.flag("--no-scores", "Do not cross-validate for the model card.")] = False,
     seed: opt.Seed = 0,
@@ -52,17 +46,17 @@ def train(
 ) -> None:
     """Train a model on all rows; its card shows cross-validated scores.
 
-    v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
+    The condition v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
     from bagpack.evaluate import TrainOptions, train_file
-    from bagpack.find.background import draw_background
+    from bagpack.find.negatives import draw_background
 
     if no_scores and report is not None:
         raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")
     options = TrainOptions(
         preset=preset, condition=condition, C=cost, columns=opt.parse_columns(columns), precision=precision,
         background=partial(draw_background, number=background, seed=seed) if background else None,
-        scores=not no_scores, folds=folds, seed=seed, features=report is not None,
+        scores=not no_scores, folds=folds, seed=seed,
         counting=opt.counting(b, basis, limit, windows),
     )  # fmt: skip
     with opt.at_work(json):
@@ -75,23 +69,17 @@ def train(
         "preset": model.preset.name,
         "features": len(model.feature_names()),
         "scores": model.manifest.get("scores", {}),
+        **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
     }
-    if model.threshold is not None:
-        facts["threshold"] = asdict(model.threshold)
     if result is not None:
-        result = _write_report(result, report)
-    if json:
+        _show_result(result, json, report, facts)
+    elif json:
         console.print_json(facts)
-    elif not opt.is_silent(json):
-        if result is not None:
-            # Of the cross-validation's abstention and the model's own, the latter is shown.
-            print_tables(result if model.threshold is None else replace(result, abstention=None))
+    if not opt.is_silent(json):
         what = console.many(len(model.classes), "label") if model.classes else "ratings"
         console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:
             console.print_message(model.threshold.sentence())
-        if report is not None:
-            console.print_message(f"report: {report}")
 
 
 def predict(
@@ -121,13 +109,13 @@ def predict(
     header, *rows = answer_rows(found, matrix, listed.pairs, answers, scores)
     if json:
         console.print_json([dict(zip(map(str, header), row, strict=True)) for row in rows])
-    header = [console.one_line(str(name)) for name in header]
-    for row in rows:
-        if isinstance(row[2], str):  # a label, which is the name of a column too
-            row[2] = console.one_line(row[2])
-    opt.write_out(out, [header, *rows])
+    # A label is the name of a column too.
+    flat = [
+        [console.one_line(cell) if isinstance(cell, str) else cell for cell in row] for row in (header, *rows)
+    ]
+    opt.write_out(out, flat)
     if out is None and not json:
-        console.write(table_text([header, *rows]))
+        console.write(table_text(flat))
     if not opt.is_silent(json):
         print_unknown(matrix.unknown_words)
         if found.manifest.get("direction") is False:
@@ -138,12 +126,7 @@ def explain(
     model: opt.Model,
     w1: opt.FirstWord,
     w2: opt.SecondWord,
-    label: Annotated[
-        list[str] | None, opt.value("LABEL", "Explain this label; repeatable; all: every label in full.")
-    ] = None,
-    against: Annotated[
-        str | None, opt.value("LABEL", "Why the prediction (or --label) and not this label.")
-    ] = None,
+    label: Annotated[list[str] | None, opt.value("LABEL", "Explain this label; all: every label.")] = None,
     top: opt.Top = 10,
     lines: Annotated[int, opt.value("N", "Corpus lines shown for each context.", min=0)] = 1,
     features: Annotated[bool, opt.flag("--features", "Show the sum over features too.")] = False,
@@ -156,18 +139,18 @@ def explain(
 
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
+    from bagpack.contexts.targets import elsewhere
     from bagpack.explain import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.screens import show_explanation
+    from bagpack.wording import say_elsewhere
 
     opened = load_model(model)
     every = label == ["all"] and "all" not in map(str, opened.classes)
-    if every:
-        label = None
     source = opened.open_source(store, any_store)
     found = explain_pair(
-        opened, source, w1, w2, labels=label, against=against, top=top, lines=lines,
-        in_full=every or json or label is not None,
+        opened, source, w1, w2, labels=None if every else label, top=top, lines=lines,
+        in_full=json or label is not None,
     )  # fmt: skip
     if html is not None:
         from bagpack.report.html import render_explanation_page, write_page
@@ -178,6 +161,8 @@ def explain(
         console.print_json(found.to_dict())
     elif html is None:
         show_explanation(found, features)
+        for item in elsewhere(source, (w1, w2)):
+            console.print_message(say_elsewhere(**asdict(item)), "yellow")
         opt.hint_words(source, found.unknown)
 
 
@@ -191,18 +176,14 @@ def evaluate(
     folds: opt.Folds = None,
     test: Annotated[str | None, opt.value("FILE", "A file to test on, instead of folds.")] = None,
     cost: opt.Cost = None,
-    precision: Annotated[
-        float, opt.value("SHARE", "Abstain so that this share of the answers is right.")
-    ] = 0.9,
+    precision: Annotated[float, opt.value("SHARE", "Abstain so that this share is right.")] = 0.9,
     seed: opt.Seed = 0,
     b: opt.Terms = 1500,
     basis: opt.BasisFile = None,
     limit: opt.Limit = "5000",
     windows: opt.Windows = "4/2-5-2",
     where: opt.Where = None,
-    predictions: Annotated[
-        Path | None, opt.value("FILE", "Write every prediction: .tsv, .csv or .xlsx.")
-    ] = None,
+    predictions: Annotated[Path | None, opt.value("FILE", "Write every prediction as a table.")] = None,
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:
@@ -212,14 +193,16 @@ def evaluate(
     """
     from bagpack.evaluate import EvaluateOptions, evaluate_file
     from bagpack.evaluate.rows import COLUMNS, predictions_table
+    from bagpack.names import CONDITIONS
     from bagpack.report.sections import PICKS, picks_table
-    from bagpack.sheets import check_table, write_table
+    from bagpack.sheets import check_table
     from bagpack.tasks.files import read_text_file
     from bagpack.tasks.questions import has_questions
 
     options = EvaluateOptions(
-        preset=preset, conditions=opt.conditions_of(condition), split=split, folds=folds, test=test, seed=seed, C=cost,
-        columns=opt.parse_columns(columns), features=report is not None or json, precision=precision,
+        preset=preset, conditions=tuple(CONDITIONS) if condition == "all" else (condition,), split=split, folds=folds,
+        test=test, seed=seed, C=cost,
+        columns=opt.parse_columns(columns), details=report is not None or json, precision=precision,
         counting=opt.counting(b, basis, limit, windows),
     )  # fmt: skip
     file = read_text_file(data)
@@ -230,8 +213,7 @@ def evaluate(
         )
     with opt.at_work(json):
         result = evaluate_file(opt.selected(store, where), file, options)
-    if predictions is not None:
-        write_table(predictions, picks_table(result) if questions else predictions_table(result))
+    opt.write_out(predictions, picks_table(result) if questions else predictions_table(result))
     _show_result(result, json, report)
     if predictions is not None and not opt.is_silent(json):
         console.print_message(f"predictions: {predictions}")
@@ -245,9 +227,7 @@ def reproduce(
     store: opt.StoreOrMatrix,
     data: Annotated[str, opt.value("FILE", "Your copy of the task's data.")],
     preset: opt.Preset = "paper",
-    b: Annotated[
-        int | None, opt.value("N", "Number of unigrams, and of bigrams (default: 1500, relations 500).", "-b")
-    ] = None,
+    b: Annotated[int | None, opt.value("N", "Unigrams, and bigrams (1500; relations 500).", "-b")] = None,
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:
@@ -261,34 +241,26 @@ def reproduce(
     _show_result(result, json, report)
 
 
-def _show_result(result: Evaluation, json: bool, report: Path | None) -> None:
-    """Write the report if one is wanted, and print the result."""
-    result = _write_report(result, report)
-    if json:
-        console.print_json(result.to_dict())
-    elif not opt.is_silent(json):
-        print_tables(result)
-        if report is not None:
-            console.print_message(f"report: {report}")
+def _show_result(
+    result: Evaluation, json: bool, report: Path | None, facts: dict[str, Any] | None = None
+) -> None:
+    """Write the report if one is wanted, and print the result; with --json, other facts if they are given."""
+    from bagpack.report import write_report
+    from bagpack.report.terminal import print_result
 
-
-def _write_report(result: Evaluation, report: Path | None) -> Evaluation:
-    """The result with the command that was typed; its report is written if one is wanted."""
     result = replace(result, command=typed_command())
     if report is not None:
-        from bagpack.report import write_report
-
         write_report(result, report)
-    return result
+    if json:
+        console.print_json(result.to_dict() if facts is None else facts)
+    elif not opt.is_silent(json):
+        # Of the cross-validation's abstention and the model's own, the latter is shown.
+        own = facts is not None and "threshold" in facts
+        print_result(replace(result, abstention={}) if own else result, console.screen())
+        if report is not None:
+            console.print_message(f"report: {report}")
 
 
 def typed_command() -> str:
     """The command as it was typed, without passwords and keys."""
     return _CREDENTIALS.sub("", shlex.join(["bagpack", *sys.argv[1:]]))
-
-
-def print_tables(result: Evaluation) -> None:
-    """Print a result on standard output."""
-    from bagpack.report.terminal import print_result
-
-    print_result(result, console.screen())

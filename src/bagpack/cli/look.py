@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
-from dataclasses import asdict, replace
-from functools import cache
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
@@ -14,8 +12,6 @@ from bagpack.errors import UsageError, import_extra
 
 if TYPE_CHECKING:
     from bagpack.app.session import Session
-    from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.targets import ContextSource
 
 
 def contexts(
@@ -23,91 +19,46 @@ def contexts(
     w1: opt.FirstWord,
     w2: opt.MaybeSecondWord = None,
     limit: opt.Limit = "5000",
-    by: Annotated[
-        str | None, opt.value("ATTRIBUTE", "Count by an attribute of documents: genre, year, year:10.")
-    ] = None,
+    by: Annotated[str | None, opt.value("ATTRIBUTE", "Count by an attribute: genre, year, year:10.")] = None,
     where: opt.Where = None,
     json: opt.Json = False,
     csv: Annotated[bool, opt.flag("--csv", "Write CSV to standard output.")] = False,
 ) -> None:
     """Show the sentences in which a word or a pair of words occurs."""
+    from bagpack.contexts.concordance import Concordance, Distribution, count_by
     from bagpack.contexts.targets import elsewhere
-    from bagpack.contexts.windows import parse_limit
-    from bagpack.report.screens import show_lines
+    from bagpack.contexts.windows import Windows, parse_limit
+    from bagpack.corpus.corpus import Corpus
+    from bagpack.report.screens import show_distribution, show_lines
     from bagpack.sources import open_source
     from bagpack.wording import say_elsewhere
 
     if json and csv:
         raise UsageError("--json and --csv both write to standard output; give one of the two")
     source = open_source(opt.selected(store, where))
-    if by is not None:
-        _show_by(source, [w1] if w2 is None else [w1, w2], by, json, csv)
-        return
-    found = source.contexts(w1, w2, limit=parse_limit(limit))
-    others = elsewhere(source, found.words)
+    found: Concordance | Distribution
+    if by is None:
+        found = source.contexts(w1, w2, limit=parse_limit(limit))
+        others = elsewhere(source, found.words)
+    elif isinstance(source, Corpus):
+        found, others = count_by(source, [w1] if w2 is None else [w1, w2], by, Windows()), []
+    else:
+        raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
     if json:
-        console.print_json({**found.to_dict(), "elsewhere": [asdict(item) for item in others]})
+        more = {} if isinstance(found, Distribution) else {"elsewhere": [asdict(item) for item in others]}
+        console.print_json({**found.to_dict(), **more})
         return
     if csv:
         console.write(found.to_csv())
+    elif isinstance(found, Distribution):
+        show_distribution(found)
     else:
         show_lines(found)
-    console.print_message(found.note, "dim")
-    if w2 is not None and not found.total and not found.unknown:
-        _print_nearest(source, w1, w2)
+    if isinstance(found, Concordance):
+        console.print_message(found.note, "dim")
     opt.hint_words(source, found.unknown)
     for item in others:
         console.print_message(say_elsewhere(**asdict(item)), "yellow")
-
-
-def _show_by(source: ContextSource, words: list[str], by: str, json: bool, csv: bool) -> None:
-    """How often the word or pair occurs in the documents of each value."""
-    from bagpack.contexts.concordance import count_by
-    from bagpack.contexts.windows import Windows
-    from bagpack.corpus.corpus import Corpus
-    from bagpack.report.screens import show_distribution
-
-    if not isinstance(source, Corpus):
-        raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
-    found = count_by(source, words, by, Windows())
-    if json:
-        console.print_json(found.to_dict())
-        return
-    if csv:
-        console.write(found.to_csv())
-    else:
-        show_distribution(found)
-    opt.hint_words(source, found.unknown)
-
-
-def _print_nearest(source: ContextSource, w1: str, w2: str) -> None:
-    """For two words that never co-occur: how often each occurs, and how near they come in a sentence."""
-    from bagpack.contexts.windows import Windows
-    from bagpack.report.screens import show_lines
-    from bagpack.wording import say_nearest
-
-    counts = [source.contexts(word, limit=1).total for word in (w1, w2)]
-    between, nearest = _nearest(source, w1, w2)
-    console.print_message(say_nearest(w1, w2, counts, Windows().between, between))
-    if nearest is not None:
-        show_lines(nearest, console.messages())
-
-
-def _nearest(source: ContextSource, w1: str, w2: str) -> tuple[int | None, Concordance | None]:
-    """The fewest tokens between the two words in any sentence, with that sentence; None if they share none.
-
-    The number of co-occurrences grows with the tokens allowed between, so the bound is found by bisection.
-    """
-    from bagpack.contexts.windows import WIDEST, Windows
-
-    @cache
-    def within(between: int) -> Concordance:
-        return source.contexts(w1, w2, limit=1, windows=replace(Windows(), between=between))
-
-    if not within(WIDEST).total:
-        return None, None
-    nearest = bisect_left(range(WIDEST), 1, Windows().between + 1, key=lambda between: within(between).total)
-    return nearest, within(nearest)
 
 
 def serve(
@@ -116,9 +67,7 @@ def serve(
     where: opt.Where = None,
     host: opt.Host = "127.0.0.1",
     port: opt.Port = 8765,
-    allow_host: Annotated[
-        list[str] | None, opt.value("NAME", "Accept requests for this host name too; repeatable.")
-    ] = None,
+    allow_host: Annotated[list[str] | None, opt.value("NAME", "Accept this host name too.")] = None,
 ) -> None:
     """Explore a corpus in the browser: find pairs, look up words and pairs, read concordances."""
     run_server(opt.selected(store, where), model, host, port, names=tuple(allow_host or ()))

@@ -5,25 +5,25 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from bagpack.cli import corpus, count, demo, engines, find, learn, look
-from bagpack.cli.options import Run, set_run
+from bagpack.cli.options import Run, flag, set_run, value
 from bagpack.errors import BagpackError, UsageError
 
-START, CORPUS, LOOK, COUNT, FIND, LEARN, ENGINES = (
-    "Start here", "Corpus", "Look", "Count", "Find", "Learn", "Search engines as a source",
-)  # fmt: skip
+ENGINES = "Search engines as a source"
 COMMANDS = {
-    START: (demo.demo,),
-    CORPUS: (corpus.index, corpus.info),
-    LOOK: (look.contexts, look.serve),
-    COUNT: (count.basis, count.vectors, count.check),
-    FIND: (find.find, find.teach),
-    LEARN: (learn.train, learn.predict, learn.explain, learn.evaluate, learn.reproduce),
+    "Start here": (demo.demo,),
+    "Corpus": (corpus.index, corpus.info),
+    "Look": (look.contexts, look.serve),
+    "Count": (count.basis, count.vectors, count.check),
+    "Find": (find.find, find.teach),
+    "Learn": (learn.train, learn.predict, learn.explain, learn.evaluate, learn.reproduce),
     ENGINES: (engines.fetch,),
 }
 # Commands of earlier versions, and what to use instead.
@@ -42,31 +42,8 @@ GONE = {
 }
 # Options of all commands, and whether they have a value.
 GLOBAL = {"--jobs": True, "-j": True, "--backend": True, "--address": True, "--quiet": False, "-q": False}
-KEPT = {
-    "fetch": "answers are kept: run the same command to continue",
-    "demo": "finished steps are kept: run the same command to continue",
-}
-# What no command has to expect of a path that someone named.
-UNUSABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
-LEAST_FILES = 32  # open at the same time, with one worker
-
-
-class ReaderGoneError(Exception):
-    """The reader of our output closed the pipe (`| head`)."""
-
-
-class InterruptedWork(BagpackError):  # noqa: N818
-    """Ctrl-C."""
-
-    exit_code = 130
-
-
-class Command(TyperCommand):
-    """A command whose usage has its arguments without braces."""
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The arguments as the documentation writes them; typer has `{MODEL}`."""
-        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+COMPLETION = "_BAGPACK_COMPLETE"  # set by a shell that asks for completions
+EPILOG = "All commands take --jobs, --backend, --address and --quiet too."
 
 
 class Commands(TyperGroup):
@@ -74,7 +51,16 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, with the options of all commands first."""
-        own, rest = split_global(args)
+        own: list[str] = []
+        rest: list[str] = []
+        left = iter(args)
+        for word in left:
+            if word == "--":
+                rest += [word, *left]
+            elif word.partition("=")[0] in GLOBAL or word.startswith("-j"):
+                own += [word, *([next(left, "")] if GLOBAL.get(word) else [])]
+            else:
+                rest.append(word)
         return super().parse_args(ctx, [*own, *rest])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -93,57 +79,20 @@ class Commands(TyperGroup):
             with formatter.section(panel):
                 formatter.write_dl(rows)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was named; an interrupted one says what is kept."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # typer would exit with 1
-            raise ReaderGoneError from None
-        except (KeyboardInterrupt, InterruptedWork) as error:
-            command = ctx.invoked_subcommand  # the demo runs other commands; its own message is shown
-            if command in ("serve", "teach"):  # their own message has said how to stop them
-                raise
-            kept = "" if "-" in sys.argv else KEPT.get(command, "")
-            kept = kept or str(error)  # what the command itself says
-            raise InterruptedWork("interrupted" + (f"; {kept}" if kept else "")) from None
 
-
-def split_global(args: list[str]) -> tuple[list[str], list[str]]:
-    """The options of all commands, wherever they are, and the other arguments.
-
-    >>> split_global(["index", "texts", "--jobs", "2", "-q", "--out", "my.bp"])
-    (['--jobs', '2', '-q'], ['index', 'texts', '--out', 'my.bp'])
-    """
-    own: list[str] = []
-    rest: list[str] = []
-    left = iter(args)
-    for word in left:
-        name, equals, _ = word.partition("=")
-        if word == "--":
-            return own, [*rest, word, *left]
-        if name in GLOBAL or word[:2] == "-j":
-            own.append(word)
-            if GLOBAL.get(word) and not equals:
-                own += [value for value in [next(left, None)] if value is not None]
-        else:
-            rest.append(word)
-    return own, rest
-
-
+PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}  # plain help takes half the time
 app = typer.Typer(
     name="bagpack",
     cls=Commands,
     help="Find the relation between two words in a corpus, the sentences that show it, and more pairs like them.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help is printed in half the time
     subcommand_metavar="COMMAND",
     context_settings={"help_option_names": ["-h", "--help"]},
+    **PLAIN,
 )
 
 
-def _version(value: bool) -> None:
-    if value:
+def _version(wanted: bool) -> None:
+    if wanted:
         from bagpack import __version__
 
         typer.echo(f"bagpack {__version__}")
@@ -152,48 +101,39 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _all_commands(
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="Worker processes; -1 for one per core.")
-    ] = None,
+    jobs: Annotated[int | None, value("N", "Worker processes; -1 for one per core.", "--jobs", "-j")] = None,
     backend: Annotated[
         Literal["loky", "dask", "ray", "spark"] | None,
-        typer.Option("--backend", metavar="NAME", help="Workers: loky (this machine), dask, ray or spark."),
+        value("NAME", "Workers: loky (this machine), dask, ray or spark."),
     ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option("--address", metavar="URL", help="The backend's scheduler, such as tcp://host:8786."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
+    address: Annotated[str | None, value("URL", "The backend's scheduler, such as tcp://host:8786.")] = None,
+    quiet: Annotated[bool, flag("--quiet", "No progress, no summary.", "-q")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, flag("--version", "Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options of all commands, before or after the command."""
     set_run(Run(jobs, backend, address, quiet))
 
 
-EPILOG = "All commands take --jobs, --backend, --address and --quiet too."
 for _panel, _functions in COMMANDS.items():
     for _function in _functions:
-        app.command(cls=Command, rich_help_panel=_panel, no_args_is_help=_panel != START, epilog=EPILOG)(
+        app.command(rich_help_panel=_panel, no_args_is_help=_function is not demo.demo, epilog=EPILOG)(
             _function
         )
-_engine = typer.Typer(
-    help="Build a search index from a corpus.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
-_engine.command(cls=Command, no_args_is_help=True, epilog=EPILOG)(engines.build)
+_engine = typer.Typer(help="Build a search index from a corpus.", add_completion=False, **PLAIN)
+_engine.command(no_args_is_help=True, epilog=EPILOG)(engines.build)
 _engine.callback()(lambda: None)  # keeps `build` a command of its own name, although it is the only one
 app.add_typer(_engine, name="engine", rich_help_panel=ENGINES)
 
 
-def _compiling() -> None:
-    from bagpack.kernels import COMPILING
-
-    if sys.stderr.isatty():  # a log has no reader who waits
-        print(COMPILING, file=sys.stderr)
+def run_command(args: Sequence[str]) -> None:
+    """Run a command; errors, Ctrl-C and a closed pipe are raised as they are, which typer's own way does not do."""
+    if COMPLETION in os.environ:
+        app(args)
+    command = typer.main.get_command(app)
+    with command.make_context("bagpack", list(args)) as context:
+        command.invoke(context)
 
 
 def _interrupt_again(lost: Any) -> None:
@@ -210,108 +150,63 @@ def _interrupt_again(lost: Any) -> None:
 
 def main() -> None:
     """Run the command; any error is a sentence and an exit code."""
-    import gc
     import warnings
 
-    from bagpack.kernels import on_compile, skip_blas
     from bagpack.signals import end_on_signals, exit_code
 
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    if message := _too_few_files():
-        _complain(message)
-        sys.exit(1)
     end_on_signals()
-    # Imports and numba make many objects that stay: looking for cycles among them takes 5 % of the first run.
-    gc.set_threshold(50_000, 20, 20)
-    skip_blas()
-    on_compile(_compiling)
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _interrupt_again
     # loky replaces workers whose memory grew; the result is the same.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
     warnings.filterwarnings("ignore", message=r"In \d+ of \d+ folds")  # the result has it as a note
     warnings.formatwarning = lambda message, *_: f"bagpack: {message}\n"
-    code = 0
     try:
         try:
-            code = app(standalone_mode=False) or 0
+            run_command(sys.argv[1:])
         finally:
             sys.stdout.flush()  # a full disk is reported here, not by the interpreter as it exits
+    except typer.Exit as done:
+        sys.exit(done.exit_code)
     except BagpackError as error:
-        code, message = exit_code(error.exit_code), str(error)
-    except KeyboardInterrupt:
-        code, message = exit_code(130), "interrupted"
-    except (ReaderGoneError, BrokenPipeError):
+        _fail(str(error), error.exit_code)
+    except KeyboardInterrupt as error:
+        _fail("; ".join(["interrupted", *map(str, error.args)]), exit_code(130))
+    except BrokenPipeError:  # the reader of our output has gone (`| head`)
         _drop_output()
-        sys.exit(0)
-    except MemoryError:
-        code, message = 1, "memory ran out; give fewer --jobs or a smaller --memory"
     except Exception as error:
-        if hasattr(error, "format_message"):  # typer's, whose classes differ between its versions
-            code, message = 2, _wrong_usage(error)
-        elif os.environ.get("BAGPACK_TRACEBACK"):
+        if os.environ.get("BAGPACK_TRACEBACK"):
             raise
-        else:
-            code, message = 1, _unexpected(error)
-    else:
-        if code:
-            sys.exit(code)
-        return
-    if message:
-        _complain(message)
-    sys.exit(code)
+        if hasattr(error, "format_message"):  # typer's, whose classes differ between its versions
+            _wrong_usage(error)
+        _fail(_unexpected(error), 1)
 
 
-def _wrong_usage(error: Any) -> str:
-    """Typer's message as a sentence, with the usage of the command; without arguments, the help is printed instead."""
+def _wrong_usage(error: Any) -> None:
+    """Typer's message, with the usage of the command; without arguments, the help is printed instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)
-        return ""
-    text = " ".join(str(error.format_message()).split()).rstrip(".")
-    sentence = text[:1].lower() + text[1:] + _value_of(getattr(error, "param", None))
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return sentence
-    usage = context.get_usage().removeprefix("Usage: ")
-    return f"{sentence}\n  usage: {' '.join(usage.split())}\n  {context.command_path} --help describes it"
-
-
-def _value_of(parameter: Any) -> str:
-    """The value that was given for an option, in brackets, if it can be seen."""
-    for at, word in enumerate(sys.argv):
-        name, equals, value = word.partition("=")
-        if name in getattr(parameter, "opts", ()):
-            given = value if equals else next(iter(sys.argv[at + 1 : at + 2]), "")
-            return f" ({name} {given})" if given else ""
-    return ""
-
-
-def _too_few_files() -> str:
-    """A message if this process may open so few files that not even imports would work; else nothing."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return ""
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if allowed == resource.RLIM_INFINITY or allowed >= LEAST_FILES:
-        return ""
-    return (
-        f"this process may open {allowed} files at a time, and bagpack needs {LEAST_FILES}; raise the limit "
-        f"(ulimit -n 4096) and run the command again"
-    )
+        sys.exit(2)
+    text = " ".join(error.format_message().split())
+    for word, after in pairwise([*sys.argv, ""]):  # typer does not always name the value
+        name, equals, given = word.partition("=")
+        if name in getattr(getattr(error, "param", None), "opts", ()):
+            text += f" ({name} {given if equals else after})"
+    if error.ctx is not None:
+        text += f"\n  {error.ctx.get_usage()}\n  {error.ctx.command_path} --help describes it"
+    _fail(text, 2)
 
 
 def _unexpected(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "memory ran out; give fewer --jobs or a smaller --memory"
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         _drop_output()
         return "the disk is full: the output could not be written; free some space there and run the command again"
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        from bagpack.files import too_many_files
-
-        return str(too_many_files(error.filename or "a file"))
-    if isinstance(error, OSError) and error.errno in UNUSABLE and error.filename:
+    if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be used: {error.strerror}; check the name and the permissions"
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         return "a word or a name holds bytes that are not UTF-8; correct the word, or rename the file or directory"
@@ -324,21 +219,8 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _complain(message: str) -> None:
-    """Print an error on standard error; on a terminal it is wrapped between words."""
+def _fail(message: str, code: int) -> None:
     from bagpack.console import clean
 
-    text = f"bagpack: {clean(message)}"
-    if sys.stderr.isatty():
-        import shutil
-        import textwrap
-
-        width = shutil.get_terminal_size().columns
-        text = "\n".join(
-            textwrap.fill(
-                line, width, break_long_words=False, break_on_hyphens=False,
-                subsequent_indent="    " if line.startswith("  ") else "",
-            )
-            for line in text.split("\n")
-        )  # fmt: skip
-    print(text, file=sys.stderr)
+    print(f"bagpack: {clean(message)}", file=sys.stderr)
+    sys.exit(code)

@@ -15,6 +15,7 @@ FREE = 2  # columns, for the ^C of the terminal: on a full line it would begin a
 WORDS = {
     "basis": "choosing the basis",
     "features": "weighting the contexts",
+    "folds": "training, folds",
     "model": "training on all rows",
     "negatives": "drawing negatives",
     "candidates": "enumerating candidates",
@@ -60,21 +61,12 @@ class Work:
         if self.bar is None:
             return
         if what not in self.tasks:
-            for task in self.bar.tasks:
-                if task.total is None:  # work that does not report its end
-                    self.bar.remove_task(task.id)
-            self.tasks = {name: task for name, task in self.tasks.items() if task in self.bar.task_ids}
-            self.tasks[what] = self.bar.add_task(_words(what, 0, total), total=total or None, note="")
-        at = self.tasks[what]
-        self.bar.advance(at, done)
-        task = next(task for task in self.bar.tasks if task.id == at)
-        note = f"of {total:,}" if total and what != "folds" else ""
-        self.bar.update(at, description=_words(what, int(task.completed), total), note=note)
-        if task.finished:
-            self.bar.remove_task(self.tasks.pop(what))
-
-
-def _words(what: str, done: int, total: int) -> str:
-    if what == "folds":
-        return f"training, fold {min(done + 1, total):,} of {total:,}"
-    return WORDS.get(what, f"counting {what}")
+            for name in [name for name, task in self.tasks.items() if self.bar.tasks[task].total is None]:
+                self.bar.update(self.tasks.pop(name), visible=False)  # work that does not report its end
+            note = f"of {total:,}" if total else ""
+            words = WORDS.get(what, f"counting {what}")
+            self.tasks[what] = self.bar.add_task(words, total=total or None, note=note)
+        task = self.tasks[what]
+        self.bar.advance(task, done)
+        if self.bar.tasks[task].finished:
+            self.bar.update(self.tasks.pop(what), visible=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.count import StorePlace, narrowed, open_store, per_task, place_of, task_runs
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
-from bagpack.contexts.occurrences import OccurrencesByShard, find_occurrences, most_occurrences
+from bagpack.contexts.occurrences import find_occurrences, most_occurrences, occurrences_by_shard
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -59,19 +59,15 @@ class Candidates:
 
     @property
     def together(self) -> I64:
-        """Co-occurrences of each pair in both orders."""
-        both: I64 = self.n_plus.astype(np.int64) + self.n_minus
-        return both
+        return np.asarray(self.n_plus.astype(np.int64) + self.n_minus)
 
     def pairs(self) -> Iterator[tuple[Target, Target]]:
-        """The pairs of words."""
         return (
             (self.words[a], self.words[b])
             for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
         )
 
     def take(self, chosen: Any) -> Candidates:
-        """Some of the pairs."""
         columns = (self.first, self.second, self.n_plus, self.n_minus)
         return Candidates(self.words, self.n_words, *(column[chosen] for column in columns))
 
@@ -94,7 +90,6 @@ def frequent_numbers(corpus: Corpus, most: int | None = 20_000, min_count: int =
 
 
 def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> list[Target]:
-    """The most frequent words of a corpus that have a letter, the most frequent first; ties in code-point order."""
     return words_of(corpus, frequent_numbers(corpus, most, min_count))
 
 
@@ -104,13 +99,7 @@ def words_of(corpus: Corpus, numbers: I64) -> list[Target]:
 
 
 def find_candidates(corpus: Corpus, vocabulary: Sequence[Target], **options: Any) -> Candidates:
-    """What `candidate_batches` finds, which takes the same options, at once.
-
-    Examples
-    --------
-    >>> found = find_candidates(corpus, frequent_words(corpus), min_together=5)  # doctest: +SKIP
-    >>> [(str(a), str(b)) for a, b in found.take(slice(3)).pairs()]  # doctest: +SKIP
-    """
+    """What `candidate_batches` finds, which takes the same options, at once."""
     return join_candidates(list(candidate_batches(corpus, vocabulary, **options)))
 
 
@@ -168,7 +157,7 @@ def _by_frequency(
     counts = most_occurrences(corpus, words) if words else np.zeros(0, np.int64)
     filtered = [k for k, target in enumerate(words) if not target.is_key and counts[k]]
     if filtered:
-        places = OccurrencesByShard(corpus, [words[k] for k in filtered])
+        places = occurrences_by_shard(corpus, [words[k] for k in filtered])
         counts[filtered] = np.sum([place.counts for place in places], axis=0)
     kept = set(fixed)
     chosen = [k for k, target in enumerate(words) if counts[k] >= min_count or (counts[k] and target in kept)]
@@ -212,7 +201,6 @@ class Vocabulary:
         self._numbered: dict[str, Numbered] = {}
 
     def in_shard(self, shard: Shard) -> Numbered:
-        """Look the vocabulary up in a shard."""
         name = str(shard.directory)
         if name not in self._numbered:
             if len(self._numbered) == KEPT_SHARDS:
@@ -245,9 +233,8 @@ def _partners_task(
     sizes = np.zeros((len(corpus.shards), asked.size), np.int64)
     listed: list[tuple[I32, U32, U32]] = []
     clock = 0
-    for number, places in enumerate(
-        OccurrencesByShard(corpus, [vocabulary.words[k] for k in asked.tolist()])
-    ):
+    targets = [vocabulary.words[k] for k in asked.tolist()]
+    for number, places in enumerate(occurrences_by_shard(corpus, targets)):
         shard = corpus.shards[number]
         most = int(np.minimum(places.counts * 2 * (between + longest), size).sum())
         partners, counts = np.empty(most, np.int32), np.empty((2, most), np.uint32)

@@ -19,7 +19,6 @@ from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Shard
 from bagpack.corpus.where import number_of
 from bagpack.errors import UsageError, did_you_mean
-from bagpack.notebook import html_lines
 from bagpack.sheets import table_text
 
 I64 = NDArray[np.int64]
@@ -48,7 +47,6 @@ class Context(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentence as written."""
         return "".join(self.pieces).strip()
 
     def to_dict(self) -> dict[str, str]:
@@ -80,17 +78,10 @@ class Concordance(Sequence[Context]):
             return f"the corpus does not contain {' and '.join(map(repr, self.unknown))}"
         return f"{len(self):,} of {self.total:,} shown"
 
-    def _repr_html_(self) -> str:
-        return html_lines(
-            f"{' – '.join(self.words)}: {self.note}", [(line.document, line.pieces) for line in self]
-        )
-
     def to_csv(self) -> str:
-        """All fields, with a header."""
         return table_text([FIELDS, *(list(line.to_dict().values()) for line in self.lines)], ",")
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "words": list(self.words),
             "total": self.total,
@@ -164,24 +155,28 @@ def write_lines(
     lines: list[Pieces] = []
     for start in range(0, firsts.size, LINES_AT_ONCE):
         part = slice(start, start + LINES_AT_ONCE)
-        before = _tokens_within(shard, firsts[part], -1, left + rest)
-        after = _tokens_within(shard, second_ends[part], 1, right + rest)
+        one, two = firsts[part], second_ends[part]
+        before = tokens_within(shard, one, -1, left + rest)
+        after = tokens_within(shard, two, 1, right + rest)
         cuts = np.stack(
             [
-                firsts[part] - before, firsts[part] - np.minimum(before, left), firsts[part], first_ends[part],
-                seconds[part], second_ends[part], second_ends[part] + np.minimum(after, right),
-                second_ends[part] + after,
+                one - before, one - np.minimum(before, left), one, first_ends[part], seconds[part], two,
+                two + np.minimum(after, right), two + after,
             ], axis=1,
         )  # fmt: skip
-        text, ends = _text(shard, cuts)
-        lines += [
-            (text[a:b], text[b:c], text[c:d], text[d:e], text[e:f], text[f:g], text[g:h])
-            for a, b, c, d, e, f, g, h in ends.tolist()
-        ]
+        sizes = cuts[:, -1] - cuts[:, 0]
+        begins = np.cumsum(sizes) - sizes
+        tokens = shard.tokens[np.repeat(cuts[:, 0] - begins, sizes) + np.arange(int(sizes.sum()))]
+        kinds, kind_of = np.unique(tokens & ~SENTENCE_START, return_inverse=True)
+        forms = [("" if kind & GLUED else " ") + shard.forms[int(kind & TYPE_MASK)] for kind in kinds]
+        texts = [forms[kind] for kind in kind_of.tolist()]
+        for a, b, c, d, e, f, g, h in (begins[:, None] + cuts - cuts[:, :1]).tolist():
+            own = ((a, b), (b, c), (c, d), (d, e), (e, f), (f, g), (g, h))
+            lines.append(tuple("".join(texts[low:high]) for low, high in own))  # type: ignore[arg-type]
     return lines
 
 
-def _tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
+def tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
     """How many of the up to `most` tokens from each position on (step 1), or before it (-1), are in its sentence."""
     at = positions[:, None] + step * np.arange(most + 1)
     last = shard.tokens.size - 1
@@ -189,29 +184,6 @@ def _tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
     ends[:, most] = True
     inside: I64 = np.argmax(ends, axis=1)
     return inside
-
-
-def _text(shard: Shard, cuts: I64) -> tuple[str, I64]:
-    """The tokens cuts[i, 0]..cuts[i, -1] of all lines as one text, and where in it each cut is."""
-    sizes = cuts[:, -1] - cuts[:, 0]
-    begins = np.cumsum(sizes) - sizes
-    tokens = shard.tokens[np.repeat(cuts[:, 0] - begins, sizes) + np.arange(int(sizes.sum()))]
-    types = (tokens & TYPE_MASK).astype(np.int64)
-    offsets = shard.forms.offsets
-    sources = offsets[types].astype(np.int64)
-    lengths = offsets[types + 1] - sources
-    ends = np.cumsum(lengths + (tokens & GLUED == 0))
-    out = np.full(int(ends[-1]) if ends.size else 0, ord(" "), np.uint8)
-    before = np.cumsum(lengths) - lengths
-    byte = np.arange(int(lengths.sum()))
-    out[np.repeat(ends - lengths - before, lengths) + byte] = shard.forms.blob[
-        np.repeat(sources - before, lengths) + byte
-    ]
-    text = out.tobytes().decode()
-    if len(text) < out.size:  # count characters, not bytes
-        ends = np.cumsum(out & 0xC0 != 0x80)[ends - 1]
-    bounds = np.concatenate([[0], ends])
-    return text, bounds[begins[:, None] + cuts - cuts[:, :1]]
 
 
 # By an attribute of documents: over time, or by genre -----------------------------------------------------------
@@ -242,60 +214,49 @@ class Distribution:
     unknown: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "words": list(self.words), "attribute": self.attribute, "total": sum(row.count for row in self.rows),
             "unknown": list(self.unknown), "rows": [asdict(row) for row in self.rows],
         }  # fmt: skip
 
     def to_csv(self) -> str:
-        """A row for each value."""
         header = (self.attribute, "count", "tokens", "per_million", "low", "high")
         return table_text([header, *(astuple(row) for row in self.rows)], ",")
 
 
 def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | None = None) -> Distribution:
     """Count a word, or a pair, in the documents of each value of an attribute; `year:10` counts by decades."""
-    name, width = _parse_by(corpus, by)
+    name, _, step = by.lower().partition(":")
+    name, known, width = name.strip(), corpus.attribute_names, number_of(step) if step else 0.0
+    if name not in known:
+        has = ", ".join(known) or "none; index text with attributes, or with a table of them (--metadata)"
+        raise UsageError(
+            f"--by {by}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}its documents have {has}"
+        )
+    if width is None or width < 0 or (step and width == 0):
+        raise UsageError(f"--by {by} is not understood; write it like genre, year or, by decades, year:10")
     resolved = resolve_targets(corpus, words)
     unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
     targets = [target for target in resolved if target is not None]
     found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None).shards
     firsts = {own.shard: own.firsts for own in found}
-    counts: dict[str, list[int]] = {}
+    counts: dict[str, I64] = {}  # occurrences and tokens
     for number, shard in enumerate(corpus.shards):
         values, texts = shard.attributes.column(name)
+        starts, own = shard.document_starts.astype(np.int64), firsts.get(number, np.zeros(0, np.int64))
+        seen = np.bincount(values[np.searchsorted(starts, own, "right") - 1], minlength=len(texts))
         tokens = np.bincount(values, weights=shard.document_lengths, minlength=len(texts)).astype(np.int64)
-        starts = shard.document_starts.astype(np.int64)
-        documents = np.searchsorted(starts, firsts.get(number, np.zeros(0, np.int64)), side="right") - 1
-        seen = np.bincount(values[documents], minlength=len(texts))
-        for text, own, size in zip(texts, seen.tolist(), tokens.tolist(), strict=True):
-            if size:
-                cell = counts.setdefault(_step_of(text, width), [0, 0])
-                cell[0] += own
-                cell[1] += size
+        for text, both in zip(texts, np.stack([seen, tokens], axis=1), strict=True):
+            size = number_of(text) if width else None
+            value = text if size is None else f"{math.floor(size / width) * width:g}"
+            counts[value] = counts.get(value, 0) + both
     rows = []
     for value in sorted(counts, key=_by_size):
-        count, size = counts[value]
-        shares = (count / size, *wilson_interval(count, size))
-        rows.append(ValueCount(value, count, size, *(round(1e6 * share, 3) for share in shares)))
+        count, size = counts[value].tolist()
+        if size:
+            shares = (count / size, *wilson_interval(count, size))
+            rows.append(ValueCount(value, count, size, *(round(1e6 * share, 3) for share in shares)))
     return Distribution(tuple(words), name, tuple(rows), unknown)
-
-
-def _parse_by(corpus: Corpus, text: str) -> tuple[str, float]:
-    """An attribute and the width of the steps of its numbers, from `genre`, `year` or `year:10`; 0 without steps."""
-    name, _, step = text.partition(":")
-    name = name.strip().lower()
-    known = corpus.attribute_names
-    if name not in known:
-        has = ", ".join(known) or "none; index text with attributes, or with a table of them (--metadata)"
-        raise UsageError(
-            f"--by {text}: {corpus.name} has no attribute {name!r}; {did_you_mean(name, known)}its documents have {has}"
-        )
-    width = number_of(step) if step else 0.0
-    if width is None or width < 0 or (step and width == 0):
-        raise UsageError(f"--by {text} is not understood; write it like genre, year or, by decades, year:10")
-    return name, width
 
 
 def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
@@ -309,12 +270,6 @@ def wilson_interval(count: int, tokens: int) -> tuple[float, float]:
     middle = share + z2 / (2 * tokens)
     half = Z * math.sqrt(share * (1 - share) / tokens + z2 / (4 * tokens * tokens))
     return max(0.0, (middle - half) / (1 + z2 / tokens)), min(1.0, (middle + half) / (1 + z2 / tokens))
-
-
-def _step_of(text: str, width: float) -> str:
-    """The value itself, or the beginning of the step that it falls into."""
-    number = number_of(text) if width else None
-    return text if number is None else f"{math.floor(number / width) * width:g}"
 
 
 def _by_size(value: str) -> tuple[bool, bool, float, str]:

@@ -27,7 +27,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
 from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
-from bagpack.contexts.occurrences import Occurrences, OccurrencesByShard, most_occurrences
+from bagpack.contexts.occurrences import Occurrences, most_occurrences, occurrences_by_shard
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import OPEN_SHARDS, Corpus
@@ -36,7 +36,7 @@ from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus, open_corpus
 from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
-from bagpack.parallel import Arrays, Left, Work, counter, gather, worker_count
+from bagpack.parallel import Arrays, Shared, Work, gather, progress, worker_count
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -71,15 +71,6 @@ class PairCountsOf:
 # A basis as the kernels read it ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BasisTables:
-    """What the kernels read while they count in one shard."""
-
-    ids: NDArray[Any]  # of each type: the number of its basis word, 0 for none
-    entries: NDArray[np.uint64]  # of each basis word: cell, number as a second word, number as a first word
-    bigrams: NDArray[Any]
-
-
 @lru_cache(maxsize=8)
 def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]]:
     """The words of the basis, those of frequent terms first; entries of none and of each; the cells of bigrams."""
@@ -107,14 +98,14 @@ def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]
 
 
 @lru_cache(maxsize=256)
-def basis_tables(shard: Shard, basis: Basis) -> BasisTables:
-    """Look the basis up in a shard's lexicon."""
+def basis_tables(shard: Shard, basis: Basis) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[Any]]:
+    """The number of each type's basis word (0 for none), entries of the basis words, and cells of bigrams."""
     words, entries, bigrams = word_tables(basis)
     of_key = np.zeros(len(shard.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
     found = shard.keys.find(words)
     known = np.flatnonzero(found >= 0)
     of_key[found[known]] = 1 + known
-    return BasisTables(read_only(of_key[shard.key_of_type]), entries, bigrams)
+    return read_only(of_key[shard.key_of_type]), entries, bigrams
 
 
 # Dividing the work, and joining the results ----------------------------------------------------------------------
@@ -134,13 +125,8 @@ def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width:
     """Rows of sorted columns, the k-th ending at row_ends[k]."""
     # scipy wants one type for both, and would read all columns to make them 64-bit numbers.
     indptr = np.concatenate([[0], row_ends]).astype(np.int32 if values.size < 1 << 31 else np.int64)
-    return canonical(sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width)))
-
-
-def canonical(rows: Csr) -> Csr:
-    """The same rows, known to be sorted and without duplicates: scipy would look at all of them."""
-    rows.has_sorted_indices = True
-    rows.has_canonical_format = True
+    rows = sparse.csr_array((values, columns, indptr), shape=(row_ends.size, width))
+    rows.has_sorted_indices = rows.has_canonical_format = True  # scipy would look at all of them
     return rows
 
 
@@ -185,11 +171,11 @@ def task_runs(work: I64, most: int, longest: int) -> list[slice]:
 
 def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
     """A function that reports progress in targets, from the numbers of tasks that are done."""
-    done = counter(what, parts[-1].stop if parts else 0)
-    return lambda number: done(parts[number].stop - parts[number].start)
+    report, total = progress(), parts[-1].stop if parts else 0
+    return lambda number: report(what, parts[number].stop - parts[number].start, total)
 
 
-def join_rows(left: Sequence[Left], order: I64, width: int) -> Csr:
+def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
     """All rows, the i-th of the tasks' at place order[i]; one task's are held in addition to the result."""
     lengths = np.concatenate([task.facts[0] for task in left])
     own = np.empty_like(lengths)
@@ -237,11 +223,10 @@ def count_words(
     if not len(targets):
         return no_rows(0, 2 * len(basis)), np.zeros(0, np.int64)
     work = most_occurrences(corpus, targets)
+    if not isinstance(corpus, Subcorpus):
+        work = np.minimum(work, settings.limit or ALL)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
-    if isinstance(corpus, Subcorpus):
-        parts = task_runs(work, POSITIONS_PER_TASK, longest)
-    else:
-        parts = task_runs(np.minimum(work, settings.limit or ALL), ALL, longest)
+    parts = task_runs(work, POSITIONS_PER_TASK, longest)
     store = place_of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
     small = (store, targets[:1], basis, replace(settings, limit=1))
@@ -255,7 +240,7 @@ def _words_task(
 ) -> tuple[tuple[I64, I64], Arrays]:
     """Entries of each row and occurrences of each target; the rows."""
     corpus = open_store(store)
-    places = list(OccurrencesByShard(corpus, targets))
+    places = list(occurrences_by_shard(corpus, targets))
     counts = np.array([place.counts for place in places], np.int64)
     # The first `limit` of each target in corpus order.
     quotas = np.clip((settings.limit or ALL) - (np.cumsum(counts, axis=0) - counts), 0, counts)
@@ -285,13 +270,10 @@ def _sum_contexts(
     for start, is_used in zip(starts.tolist(), used_shards, strict=True):
         part = slice(start, min(start + group, targets))
         for number in np.flatnonzero(is_used).tolist():
-            place = places[number]
-            shard = shards[number]
-            tables = basis_tables(shard, basis)
+            place, shard = places[number], shards[number]
             clock = kernels.count_words(
                 shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part], place.highs[part],
-                place.lengths[part], windows.before, windows.after,
-                tables.ids, tables.entries, tables.bigrams, sums, clocks, clock,
+                place.lengths[part], windows.before, windows.after, *basis_tables(shard, basis), sums, clocks, clock,
             )  # fmt: skip
         used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
         parts.append((narrowed(values[:used]), columns[:used].copy()))
@@ -336,7 +318,6 @@ class PairTask:
 
     @property
     def size(self) -> int:
-        """Number of pairs."""
         return int(self.few.size)
 
     @property
@@ -351,12 +332,10 @@ def divide_pairs(
     corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings
 ) -> tuple[I64, list[slice], list[PairTask]]:
     """An order of the pairs, its parts, and the task of each part."""
-    flat = list(chain.from_iterable(pairs))
-    keys = [target.keys for target in flat]  # a tuple's hash is quicker than a target's
-    distinct = dict(zip(keys, flat, strict=True))
-    number = {own: i for i, own in enumerate(distinct)}
-    numbers = np.fromiter(map(number.__getitem__, keys), np.int64, len(flat))
-    targets, ones, twos = list(distinct.values()), numbers[0::2], numbers[1::2]
+    distinct = {target.keys: target for target in chain.from_iterable(pairs)}  # a tuple's hash is quicker
+    number = {keys: i for i, keys in enumerate(distinct)}
+    numbers = np.array([(number[one.keys], number[two.keys]) for one, two in pairs], np.int64)
+    targets, (ones, twos) = list(distinct.values()), numbers.T
     frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
     swapped = frequency[ones] > frequency[twos]
@@ -387,50 +366,38 @@ def tasks_of_known(
             yield [known[k][0] for k in order[part].tolist()], task
 
 
-class PairSearch:
-    """The search for the co-occurrences of a task's pairs; `found` counts all of each pair, per order."""
-
-    def __init__(self, task: PairTask) -> None:
-        self.task = task
-        self.corpus = open_store(task.store)
-        self.places = OccurrencesByShard(self.corpus, task.targets)
-        self.found = np.zeros((task.size, 2), np.int64)
-        self._between = task.settings.windows.between
-        self._longest = int(self.places.keys.lengths.max())
-        tokens, reach = max(shard.tokens.size for shard in self.corpus.shards), self._between + self._longest
-        self._blocks = np.zeros(((tokens + reach) >> block_bits(tokens, tokens, reach)) + 1, np.uint32)
-        self._waiting, self._near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
-        self._mark = FIRST_MARK
-
-    def in_shards(self) -> list[Cooccurrences]:
-        """The co-occurrences that count, up to the limit of each pair, in the shards that have some."""
-        caps = np.full(self.task.size, self.task.settings.limit or ALL, np.int64)
-        held = []
-        for number in range(len(self.corpus.shards)):
-            own = self._in_shard(number, caps)
-            if own.starts.size:
-                held.append(own)
-            caps -= own.counts
-        return held
-
-    def _in_shard(self, number: int, caps: I64) -> Cooccurrences:
-        """The first `caps[k]` co-occurrences of each pair k in a shard."""
-        task, shard, places = self.task, self.corpus.shards[number], self.places[number]
-        occurring = places.counts
-        most = np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps)
+def search_pairs(task: PairTask) -> tuple[list[Cooccurrences], I64]:
+    """Co-occurrences that count, up to the limit of each pair, in the shards that have some; all found, per order."""
+    shards, between = open_store(task.store).shards, task.settings.windows.between
+    longest = max(len(target.keys) for target in task.targets)
+    tokens, reach = max(shard.tokens.size for shard in shards), between + longest
+    blocks = np.zeros(((tokens + reach) >> block_bits(tokens, tokens, reach)) + 1, np.uint32)
+    waiting, near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
+    mark = FIRST_MARK
+    found = np.zeros((task.size, 2), np.int64)
+    caps = np.full(task.size, task.settings.limit or ALL, np.int64)
+    held = []
+    for number, places in enumerate(occurrences_by_shard(open_store(task.store), task.targets)):
+        shard, occurring = shards[number], places.counts
         # Memory that is never written is never taken, so the bound may be far too high.
-        size = int(most.sum())
-        starts, seconds = (np.empty(size, np.uint32) for _ in range(2))
-        orders = np.empty(size, np.uint8)
-        counts = np.zeros(task.size, np.int64)
-        written, self._mark = find_cooccurrences(
-            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
-            self._longest, task.few, task.many, task.swapped, caps, self._between, MARKS_PER_SEARCH, self._blocks,
-            self._mark, self._waiting, self._near, starts, seconds, orders, counts, self.found,
-        )  # fmt: skip
-        return Cooccurrences(
-            number, starts[:written].copy(), seconds[:written].copy(), orders[:written].copy(), counts
+        size = int(np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps).sum())
+        starts, seconds, orders = (
+            np.empty(size, np.uint32),
+            np.empty(size, np.uint32),
+            np.empty(size, np.uint8),
         )
+        counts = np.zeros(task.size, np.int64)
+        written, mark = find_cooccurrences(
+            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            longest, task.few, task.many, task.swapped, caps, between, MARKS_PER_SEARCH, blocks, mark, waiting, near,
+            starts, seconds, orders, counts, found,
+        )  # fmt: skip
+        if written:
+            at = slice(written)
+            own = Cooccurrences(number, starts[at].copy(), seconds[at].copy(), orders[at].copy(), counts)
+            held.append(own)
+        caps -= counts
+    return held, found
 
 
 # Pairs ----------------------------------------------------------------------------------------------------------
@@ -455,8 +422,8 @@ def count_pairs(
 
 def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arrays]:
     """Entries of each row, co-occurrences found and taken of each pair; the rows."""
-    search = PairSearch(task)
-    held = search.in_shards()
+    held, found = search_pairs(task)
+    shards = open_store(task.store).shards
     taken = np.zeros((task.size, 2), np.int64)
     one, two = task.lengths
     totals = np.sum([np.zeros(task.size, np.int64), *(own.counts for own in held)], axis=0)
@@ -464,21 +431,19 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
     for part in runs_of(totals, AT_ONCE, task.size):
         some = [own.of_pairs(part) for own in held]
         pieces = [some]
-        if (
-            totals[part].sum() > AT_ONCE
-        ):  # of a single pair: their features are listed in pieces, and added up
+        if totals[part].sum() > AT_ONCE:  # of a single pair: features are listed in pieces, and added up
             pieces = [
                 [own.take(slice(at, at + AT_ONCE), np.array([min(AT_ONCE, own.starts.size - at)]))]
                 for own in some
                 for at in range(0, own.starts.size, AT_ONCE)
             ]
         listed = (
-            sum_features(search.corpus.shards, piece, one[part], two[part], basis, task.settings, taken[part])
+            sum_features(shards, piece, one[part], two[part], basis, task.settings, taken[part])
             for piece in pieces
         )
         rows.append(next(listed) if len(pieces) == 1 else _sum_rows(listed, 6 * len(basis)))
     lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
-    return (lengths, search.found, taken), (values, columns)
+    return (lengths, found, taken), (values, columns)
 
 
 def _sum_rows(pieces: Iterator[Rows], width: int) -> Rows:
@@ -504,13 +469,11 @@ def sum_features(
     pieces: list[I32] = [np.empty(0, np.int32)]
     for own_widths, own in zip(widths, found, strict=True):
         shard = shards[own.shard]
-        tables = basis_tables(shard, basis)
         # A token adds at most a unigram and a bigram, to one order or to both.
         listed = np.empty(2 * 2 * span * own.starts.size + 1, np.int32)
         clock = kernels.list_columns(
             shard.tokens, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
-            windows.left, windows.right, tables.ids, tables.entries, tables.bigrams, terms,
-            clocks, clock, listed, own_widths, taken,
+            windows.left, windows.right, *basis_tables(shard, basis), terms, clocks, clock, listed, own_widths, taken,
         )  # fmt: skip
         pieces.append(listed[: int(own_widths.sum())].copy())
     sizes = np.array([piece.size for piece in pieces[1:]], np.int64)

@@ -2,7 +2,7 @@
 
 `find_occurrences` looks many targets up in a shard; `observe` finds the observations of one word or pair, for a
 concordance or an explanation. It is plain numpy: numba takes half a second to load, longer than the whole answer. Many
-pairs at once are searched by `count.PairSearch`.
+pairs at once are searched by `count.search_pairs`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 NO_POSITIONS: U32 = np.empty(0, np.uint32)
-MOST_TOKENS = 2**32 - 1  # of a shard
-TOKENS_AT_ONCE = 1 << 22  # of a shard that are searched for co-occurrences
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,9 @@ class Occurrences:
 
     @property
     def counts(self) -> I64:
-        """Occurrences of each target."""
         return self.highs - self.lows
 
     def positions(self, postings: U32, target: int) -> U32:
-        """Positions of a target."""
         source = self.extra if self.is_extra[target] else postings
         return source[int(self.lows[target]) : int(self.highs[target])]
 
@@ -121,18 +117,10 @@ def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
     return starts.astype(np.uint32)
 
 
-class OccurrencesByShard(Sequence[Occurrences]):
+def occurrences_by_shard(corpus: Corpus, targets: Sequence[Target]) -> Iterator[Occurrences]:
     """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
-
-    def __init__(self, corpus: Corpus, targets: Sequence[Target]) -> None:
-        self.shards = corpus.shards
-        self.keys = TargetKeys(targets)
-
-    def __len__(self) -> int:
-        return len(self.shards)
-
-    def __getitem__(self, number: Any) -> Any:
-        return find_occurrences(self.shards[number], self.keys)
+    keys = TargetKeys(targets)
+    return (find_occurrences(shard, keys) for shard in corpus.shards)
 
 
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
@@ -169,13 +157,11 @@ class ShardObservations:
         return int(self.firsts.size)
 
     def at(self, index: int) -> Observation:
-        """One of them."""
         return Observation(
             self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
         )
 
     def take(self, chosen: slice | I64) -> ShardObservations:
-        """Some of them."""
         return ShardObservations(self.shard, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
 
     def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:
@@ -197,74 +183,37 @@ class Observed:
 
 def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None) -> Observed:
     """The first `limit` observations of a word or pair of targets."""
-    keys = TargetKeys(targets)
-    found: list[ShardObservations] = []
-    total = kept = 0
+    keys, found, total, kept = TargetKeys(targets), [], 0, 0
     for number, shard in enumerate(corpus.shards):
         places = find_occurrences(shard, keys)
-        left = None if limit is None else max(0, limit - kept)
         if len(targets) == 1:
-            positions = places.positions(shard.postings, 0)
-            firsts = positions[:left].astype(np.int64)
-            parts = [(firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64))]
-            total += positions.size
+            firsts = places.positions(shard.postings, 0)
+            every: Sequence[NDArray[Any]] = firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64)
         else:
-            parts = [(np.zeros(0, np.int64),) * 3]
-            for part in _of_pair(shard, places, targets[0] == targets[1], between):
-                total += part[0].size
-                parts.append(part)
-        own = ShardObservations(number, *map(np.concatenate, zip(*parts, strict=True))).take(slice(left))
-        kept += len(own)
-        found.append(own)
+            every = _of_pair(shard, places, targets[0] == targets[1], between)
+        left = slice(None if limit is None else max(0, limit - kept))
+        found.append(ShardObservations(number, *(part[left].astype(np.int64) for part in every)))
+        total += every[0].size
+        kept += len(found[-1])
     return Observed(found, total)
 
 
-def _of_pair(shard: Shard, places: Occurrences, equal: bool, between: int) -> Iterator[tuple[I64, I64, I64]]:
-    """Starts, second starts and orders of consecutive targets, one of each kind, close enough in one sentence.
-
-    Some tokens of the shard are searched at a time.
-    """
+def _of_pair(shard: Shard, places: Occurrences, equal: bool, between: int) -> tuple[I64, I64, I64]:
+    """Starts, second starts and orders of consecutive targets, one of each kind, close enough in one sentence."""
     both = [places.positions(shard.postings, kind) for kind in range(1 if equal else 2)]
     if not all(positions.size for positions in both):
-        return
-    lengths = places.lengths
-    reach = between + int(lengths.max())
-    rarer = min(both, key=len)
-    for start in range(0, shard.tokens.size, TOKENS_AT_ONCE):
-        stop = start + TOKENS_AT_ONCE
-        low, high = _bounds(rarer, max(start - reach, 0), stop + reach)
-        if low == high:
-            continue
-        positions, kinds = [], []
-        for kind, own in enumerate(both):
-            low, high = _bounds(own, start, stop + reach)
-            positions.append(own[low:high].astype(np.int64))
-            kinds.append(np.full(high - low, kind))
-        position, kind_of = np.concatenate(positions), np.concatenate(kinds)
-        if not equal:  # where two targets start at one token, the shorter comes first
-            order = np.lexsort((lengths[kind_of], position))
-            position, kind_of = position[order], kind_of[order]
-        gap = position[1:] - position[:-1] - lengths[kind_of[:-1]]
-        meets = (gap >= 0) & (gap <= between) & (position[:-1] < stop)
-        if not equal:
-            meets &= kind_of[1:] != kind_of[:-1]
-        at = np.flatnonzero(meets)
-        at = at[_same_sentence(shard, position[at], position[at + 1])]
-        orders = np.full(at.size, BOTH) if equal else np.where(kind_of[at] == 0, PLUS, MINUS)
-        if at.size:
-            yield position[at], position[at + 1], orders
-
-
-def _bounds(positions: NDArray[np.uint32], start: int, stop: int) -> tuple[int, int]:
-    """Which of the ascending positions are in start..stop-1; numbers of another type would have them all converted."""
-    low, high = np.searchsorted(positions, np.array([start, min(stop, MOST_TOKENS)], np.uint32)).tolist()
-    return low, high
-
-
-def _same_sentence(shard: Shard, firsts: I64, seconds: I64) -> NDArray[np.bool_]:
-    """Where no sentence starts in first+1..second."""
-    same = np.ones(firsts.size, np.bool_)
-    for step in range(1, int((seconds - firsts).max(initial=0)) + 1):
-        inside = np.flatnonzero(seconds - firsts >= step)
-        same[inside] &= shard.tokens[firsts[inside] + step] & SENTENCE_START == 0
-    return same
+        return (np.zeros(0, np.int64),) * 3
+    position = np.concatenate(both).astype(np.int64)
+    kind = np.repeat(np.arange(len(both)), [positions.size for positions in both])
+    if not equal:  # where two targets start at one token, the shorter comes first
+        order = np.lexsort((places.lengths[kind], position))
+        position, kind = position[order], kind[order]
+    gap = position[1:] - position[:-1] - places.lengths[kind[:-1]]
+    at = np.flatnonzero((gap >= 0) & (gap <= between) & (equal | (kind[1:] != kind[:-1])))
+    same = np.ones(at.size, np.bool_)  # no sentence starts in first+1..second
+    for step in range(1, int((position[at + 1] - position[at]).max(initial=0)) + 1):
+        inside = np.flatnonzero(position[at + 1] - position[at] >= step)
+        same[inside] &= shard.tokens[position[at[inside]] + step] & SENTENCE_START == 0
+    at = at[same]
+    orders = np.full(at.size, BOTH) if equal else np.where(kind[at] == 0, PLUS, MINUS)
+    return position[at], position[at + 1], orders

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.segment import fold_all, sum_keys
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.segment import sum_keys
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.tags import split_tag
 from bagpack.corpus.text.tokenizer import is_ideographic, split_word
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
-FEW_TYPES = 1000  # that are compared without a kernel, which would take longer to load
 MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader expects to see
 LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth reporting
 Piece = tuple[str, str]  # a word, and the part of speech that was written behind it, or nothing
@@ -52,7 +50,6 @@ class Target:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The keys without parts of speech."""
         return tuple(key.partition(TAG_MARK)[0] for key in self.keys)
 
     @property
@@ -84,7 +81,6 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
 
 
 def _divide(piece: str, corpus: Corpus) -> Piece:
-    """A word and the part of speech behind it."""
     word, tag = split_tag(piece)
     if not tag or corpus.tags:  # in this order: a subcorpus counts its tags
         return word, tag
@@ -163,35 +159,27 @@ def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
     return [found.get(form, Counter()) for form in forms]
 
 
-def own_counts(corpus: Corpus, forms: Sequence[str]) -> list[int]:
-    """How often each folded form (all different) occurs under the key that is the form itself."""
-    wanted, fold = Strings.of(forms), folding(corpus.options)
-    sums = np.zeros(len(wanted), np.int64)
+def own_counts(corpus: Corpus, forms: Sequence[str]) -> Counter[str]:
+    """How often each folded form occurs under the key that is the form itself."""
+    fold, counts = folding(corpus.options), Counter[str]()
     for shard in corpus.shards:
-        found = shard.keys.find(wanted)
-        form_of_key = np.full(len(shard.keys), -1)
-        form_of_key[found[found >= 0]] = np.flatnonzero(found >= 0)
-        form_of_type = form_of_key[shard.key_of_type]
-        types = np.flatnonzero(form_of_type >= 0)
-        numbers = form_of_type[types]
-        if types.size <= FEW_TYPES:
-            both = zip(types.tolist(), numbers.tolist(), strict=True)
-            same = np.fromiter((fold(shard.forms[k]) == wanted[n] for k, n in both), np.bool_, types.size)
-        else:
-            same = fold_all(shard.forms.take(types), corpus.options).equals(wanted.take(numbers))
-        sums += np.bincount(numbers[same], shard.type_counts[types[same]], len(wanted)).astype(np.int64)
-    return [int(count) for count in sums]
+        found = shard.keys.find(forms)
+        form_of_key = {key: form for key, form in zip(found.tolist(), forms, strict=True) if key >= 0}
+        wanted = np.zeros(len(shard.keys), np.bool_)
+        wanted[list(form_of_key)] = True
+        for number in np.flatnonzero(wanted[shard.key_of_type]).tolist():
+            form = form_of_key[int(shard.key_of_type[number])]
+            if fold(shard.forms[number]) == form:
+                counts[form] += int(shard.type_counts[number])
+    return counts
 
 
 def usual_keys(corpus: Corpus, forms: Sequence[str]) -> dict[str, str]:
     """The most frequent key of each folded form that the corpus holds; of equal ones the first in code-point order."""
     distinct = list(dict.fromkeys(forms))
-    usual = {}
-    for form, keys, own in zip(
-        distinct, other_keys(corpus, distinct), own_counts(corpus, distinct), strict=True
-    ):
-        if own:
-            keys[form] = own
+    own, usual = own_counts(corpus, distinct), {}
+    for form, keys in zip(distinct, other_keys(corpus, distinct), strict=True):
+        keys += Counter({form: own[form]})
         if keys:
             usual[form] = min(keys, key=lambda key: (-keys[key], key))
     return usual
@@ -214,20 +202,14 @@ def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
     """
     if not isinstance(source, Corpus):
         return []
-    corpus, fold = source, folding(source.options)
+    fold = folding(source.options)
     written = {fold(word): word for word in reversed(words)}
-    forms = [form for form, key in zip(written, corpus.keys_of(written), strict=True) if form == key]
-    counts = dict(zip(forms, map(corpus.count, forms), strict=True))
-    others = {
-        form: keys
-        for form, keys in zip(forms, other_keys(corpus, forms), strict=True)
-        if keys and max(keys.values()) >= min(LEAST, counts[form] + 1)
-    }
-    found = {}
-    for form, own in zip(others, own_counts(corpus, list(others)), strict=True):
-        key, count = min(others[form].items(), key=lambda item: (-item[1], item[0]))
-        if count >= MANY_TIMES * own:
-            found[form] = Elsewhere(written[form], counts[form], key, count)
+    forms = [form for form, key in zip(written, source.keys_of(written), strict=True) if form == key]
+    own, found = own_counts(source, forms), {}
+    for form, keys in zip(forms, other_keys(source, forms), strict=True):
+        key, count = min(keys.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+        if count >= max(MANY_TIMES * own[form], min(LEAST, source.count(form) + 1)):
+            found[form] = Elsewhere(written[form], source.count(form), key, count)
     return [found[form] for form in dict.fromkeys(map(fold, words)) if form in found]
 
 
@@ -240,42 +222,23 @@ class ContextSource(Protocol):
     path: Path
 
     @property
-    def name(self) -> str:
-        """The name by which it can be opened, for artefacts and messages."""
-
+    def name(self) -> str: ...  # by which it can be opened
     @property
-    def content_hash(self) -> str:
-        """Changes when the counts would."""
-
+    def content_hash(self) -> str: ...  # changes when the counts would
     @property
-    def for_words(self) -> Corpus:
-        """The corpus in which single words are counted."""
-
+    def for_words(self) -> Corpus: ...  # in which single words are counted
     @property
-    def for_pairs(self) -> Corpus:
-        """The corpus in which pairs are counted."""
-
+    def for_pairs(self) -> Corpus: ...
     @property
-    def for_basis(self) -> Corpus:
-        """The corpus that the basis is picked from."""
-
-    def resolve(self, words: Sequence[str]) -> list[Target | None]:
-        """The target of each word, None if it is unknown."""
-
-    def pick_basis(self, b: int) -> Basis:
-        """The b most frequent unigrams and bigrams."""
-
+    def for_basis(self) -> Corpus: ...
+    def resolve(self, words: Sequence[str]) -> list[Target | None]: ...
+    def pick_basis(self, b: int) -> Basis: ...
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings
-    ) -> tuple[Csr, NDArray[np.int64]]:
-        """Rows (pre, post) of each target, and how often it occurs."""
-
+    ) -> tuple[Csr, NDArray[np.int64]]: ...
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> PairCountsOf:
-        """Rows of each pair, with its co-occurrences found and counted."""
-
+    ) -> PairCountsOf: ...
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
-    ) -> Concordance:
-        """The places that are counted, as written."""
+    ) -> Concordance: ...

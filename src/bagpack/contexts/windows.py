@@ -58,12 +58,10 @@ class CountSettings:
             raise UsageError(f"--limit {self.limit} is out of range; give 1 to {MOST}, or none for no limit")
 
     def to_dict(self) -> dict[str, Any]:
-        """For a manifest."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CountSettings:
-        """Back from a manifest."""
         return cls(Windows(**values["windows"]), values["limit"])
 
 
@@ -71,7 +69,7 @@ def parse_limit(text: str) -> int | None:
     """`5000` or `none`."""
     if text.lower() == "none":
         return None
-    if not text.isdecimal() or len(text.lstrip("0")) > len(str(MOST)) or int(text) > MOST:
+    if not text.isdecimal() or len(text) > len(str(MOST)) or int(text) > MOST:
         raise UsageError(
             f"--limit {text[:40]} is not an integer from 0 to {MOST}; give one, or none for no limit"
         )

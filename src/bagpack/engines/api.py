@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from bagpack.engines.base import Address, EngineError, Snippet, chunks
-from bagpack.engines.http import HttpEngine, clean_text, lookup
+from bagpack.engines.base import Address, Snippet, chunks
+from bagpack.engines.http import HttpEngine, clean_text, clean_texts, lookup
 from bagpack.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -50,15 +50,41 @@ class Declaration:
     more: str = ""  # where the answer says whether there is another page
     html: bool = False
 
+    def problem(self) -> str:
+        """What is wrong with the values; empty if nothing is."""
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            kind = type(getattr(_DEFAULTS, entry.name))
+            inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            if type(value) is not kind or not all(isinstance(part, str) for part in inner):
+                return f"has {entry.name} = {value!r}, which is of the wrong type"
+        if missing := [name for name in NEEDED if not getattr(self, name)]:
+            return f"does not say {missing[0]!r}"
+        if min(self.size, self.step, self.terms) < 1:
+            return "must have a size, step and terms of at least 1"
+        return "" if "{query}" in self.url else "has a url without {query}"
+
     def pages(self, limit: int) -> range:
         """The values of {page} for `limit` hits."""
         wanted = -(-limit // self.size)
         return range(self.first, min(self.first + wanted * self.step, self.last + 1), self.step)
 
+    def written(self, query: Query) -> list[str]:
+        """The query as the API takes it, in parts of at most `terms` alternatives."""
+        if query.kind == "word":
+            alternatives = [f'"{" ".join(form)}"' for form in query.forms1]
+        elif self.wildcard:
+            gap = [self.wildcard] * query.gap
+            products = itertools.product(query.forms1, query.forms2)
+            alternatives = [f'"{" ".join([*first, *gap, *second])}"' for first, second in products]
+        else:  # the words in one text, in any order
+            one, two = sorted((query.forms1, query.forms2))
+            products = itertools.product(one, two)
+            alternatives = [f'("{" ".join(first)}" "{" ".join(second)}")' for first, second in products]
+        return [" OR ".join(chunk) for chunk in chunks(alternatives, self.terms)]
 
-def declared() -> list[str]:
-    """The names of the declarations that come with BagPack."""
-    return sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir())
+
+_DEFAULTS = Declaration()
 
 
 def read_declaration(address: Address) -> Declaration:
@@ -68,8 +94,9 @@ def read_declaration(address: Address) -> Declaration:
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeError):
+        known = ", ".join(sorted(file.name.removesuffix(".toml") for file in _BUILT_IN.iterdir()))
         raise UsageError(
-            f"there is no search API {name!r}; name one of {', '.join(declared())}, or a file such as my-api.toml"
+            f"there is no search API {name!r}; name one of {known}, or a file such as my-api.toml"
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML: {error}; correct it") from None
@@ -80,35 +107,14 @@ def read_declaration(address: Address) -> Declaration:
         flat["text"] = [flat["text"]]
     if isinstance(flat.get("price"), int):
         flat["price"] = float(flat["price"])
-    kinds = {entry.name: type(getattr(Declaration(), entry.name)) for entry in fields(Declaration)}
-    problems = [
-        f"has the unknown field {key!r}; known are {', '.join(sorted(kinds))}"
-        for key in set(flat) - set(kinds)
-    ]
-    problems += [
-        f"has {key} = {value!r}, which is of the wrong type; correct it"
-        for key, value in flat.items()
-        if type(value) is not kinds.get(key, type(value))
-    ]
-    problems += [
-        f"does not say {key!r}; docs/engines.md describes the fields" for key in NEEDED if not flat.get(key)
-    ]
-    if not problems:
-        held = Declaration(**flat)
-        if min(held.size, held.step, held.terms) < 1:
-            problems = ["must have a size, step and terms of at least 1; correct them"]
-        elif "{query}" not in held.url:
-            problems = ["has a url without {query}; put it where the query belongs"]
-        elif not all(isinstance(value, str) for value in [*held.headers.values(), *held.text]):
-            problems = ["has headers or text that are not text; correct them"]
-    if problems:
-        raise InputError(f"{name} {problems[0]}")
-    return held
+    unknown = sorted(set(flat) - {entry.name for entry in fields(Declaration)})
+    problem = f"has the unknown field {unknown[0]!r}" if unknown else Declaration(**flat).problem()
+    if problem:
+        raise InputError(f"{name} {problem}; docs/engines.md describes the fields")
+    return Declaration(**flat)
 
 
 class SearchApi(HttpEngine):
-    """A declared API."""
-
     credentials = "check the key and its quota"
 
     def __init__(self, address: Address, timeout: float = 30.0) -> None:
@@ -139,7 +145,7 @@ class SearchApi(HttpEngine):
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """Page after page, until there are enough hits or no more."""
         found: list[Snippet] = []
-        for text in written(query, self.declared):
+        for text in self.declared.written(query):
             for page in self.declared.pages(limit - len(found)):
                 hits, more = self._page(text, page)
                 found += hits
@@ -152,57 +158,28 @@ class SearchApi(HttpEngine):
         url = self._url.replace("{query}", quote(text, safe="")).replace("{page}", str(page))
         target = urlsplit(url.replace("{size}", str(declared.size)))._replace(scheme="", netloc="").geturl()
         asked = f"{declared.url}\0{text}\0{page}\0{declared.size}"  # the template holds no key
-        answer = self.parse(self.ask(asked, lambda: self.send("GET", target or "/")))
+        answer = self.request("GET", target or "/", asked=asked)
         hits = lookup(answer, declared.hits)
         if hits is None:
             return [], False  # most APIs omit the list where nothing was found
         if not isinstance(hits, list):
-            raise EngineError(
-                f"{self.address}: {declared.name} answered JSON without a list in {declared.hits!r}; correct "
-                f"answer.hits in the declaration"
-            )
+            raise self.unexpected(f"no list in {declared.hits!r}, which the declaration names as its hits")
         more = lookup(answer, declared.more) if declared.more else True
         return [self._snippet(hit) for hit in hits], bool(more) and bool(hits)
 
     def _snippet(self, hit: Any) -> Snippet:
         declared = self.declared
-        texts = []
-        for name in declared.text:
-            held = lookup(hit, name)
-            texts += held if isinstance(held, list) else [held]
-        cleaned = [clean_text(text) for text in texts if text is not None]
-        if not cleaned or None in cleaned:
-            raise EngineError(
-                f"{self.address}: {declared.name} answered a hit without text in {', '.join(declared.text)}; correct "
-                f"answer.text in the declaration"
-            )
-        lines = [html.unescape(_TAG.sub("", text)) if declared.html else text for text in cleaned if text]
+        held = [lookup(hit, name) for name in declared.text]
+        texts = [clean_texts(value) for value in held if value is not None]
+        if not texts or None in texts:
+            raise self.unexpected(f"a hit without text in {', '.join(declared.text)}")
+        lines = [text for own in texts for text in own or ()]
+        if declared.html:
+            lines = [html.unescape(_TAG.sub("", text)) for text in lines]
         return Snippet(clean_text(lookup(hit, declared.document)) or "", "\n".join(lines))
-
-    def native(self, query: Query) -> str:
-        """What is sent as {query}."""
-        return " ; ".join(written(query, self.declared))
 
     def most_requests(self, query: Query, limit: int) -> int:
         """All pages of all parts. Without wildcards the queries of a pair are asked as one."""
         if query.is_repeated and not self.declared.wildcard:
             return 0
-        return len(written(query, self.declared)) * len(self.declared.pages(limit))
-
-
-def written(query: Query, declared: Declaration) -> list[str]:
-    """The query as the API takes it, in parts of at most `terms` alternatives."""
-    if query.kind == "word":
-        alternatives = [f'"{" ".join(form)}"' for form in query.forms1]
-    elif declared.wildcard:
-        gap = [declared.wildcard] * query.gap
-        products = itertools.product(query.forms1, query.forms2)
-        alternatives = [f'"{" ".join([*first, *gap, *second])}"' for first, second in products]
-    else:  # the words in one text, in any order
-        one, two = sorted((query.forms1, query.forms2))
-        products = itertools.product(one, two)
-        alternatives = [f'("{" ".join(first)}" "{" ".join(second)}")' for first, second in products]
-    return [" OR ".join(chunk) for chunk in chunks(alternatives, declared.terms)]
-
-
-ENGINE = SearchApi
+        return len(self.declared.written(query)) * len(self.declared.pages(limit))

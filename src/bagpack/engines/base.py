@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from bagpack.engines.cache import Requests
     from bagpack.engines.queries import Query
 
-MODULES = {"tantivy": "tantivy", "api": "api"} | {
-    f"{name}+{protocol}": module
-    for name, module in (
-        ("infinigram", "infinigram"),
-        ("opensearch", "opensearch"),
-        ("elasticsearch", "opensearch"),
-    )
+CLASSES = {"tantivy": "tantivy:TantivyEngine", "api": "api:SearchApi"} | {
+    f"{name}+{protocol}": "infinigram:InfiniGram" if name == "infinigram" else "opensearch:OpenSearch"
+    for name in ("infinigram", "opensearch", "elasticsearch")
     for protocol in ("http", "https")
 }
 HIDDEN = "***"
@@ -50,42 +46,22 @@ class Snippet(NamedTuple):
 
 
 class Engine:
-    """A search engine. Subclasses have at least `open`, `search` and `native`; `search` is called from several threads.
+    """A search engine. Subclasses have at least `open` and `search`."""
 
-    Requests that cost something go through `ask`, which counts them, keeps their answers, and repeats them if the
-    engine was busy.
-
-    Attributes
-    ----------
-    exact
-        BagPack filled the index: it holds our tokens, so gaps count what the corpus counts, and the text of a snippet
-        is marked (`bagpack.engines.sentences`). Where it is false, snippets are plain text.
-    identity
-        Engine and index, without credentials: answers are kept under this name. An index that BagPack fills again
-        gets another one.
-    paid, price
-        Whether requests cost money, so that a budget is required, and dollars per request.
-    """
-
-    exact = False
-    paid = False
-    price = 0.0
+    exact = False  # BagPack filled the index: gaps count what the corpus counts, and snippets are marked (`sentences`)
+    paid = False  # so that a budget is required
+    price = 0.0  # dollars per request
+    requests: Requests  # set before the engine is opened
 
     def __init__(self, address: Address, timeout: float = 30.0) -> None:
         self.address = address
         self.timeout = timeout
-        self.identity = address.shown
-        self.requests: Requests | None = None
 
     def open(self) -> None:
-        """Open the index, or raise `EngineError`; `requests` is set by then."""
+        """Open the index, or raise `EngineError`."""
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """The first `limit` snippets in the engine's fixed order."""
-        raise NotImplementedError
-
-    def native(self, query: Query) -> str:
-        """The query in the engine's own language; the engine need not be open."""
         raise NotImplementedError
 
     def most_requests(self, query: Query, limit: int) -> int:
@@ -94,15 +70,12 @@ class Engine:
 
     def fill(self, sentences: Iterable[tuple[str, str]], overwrite: bool) -> None:
         """Build the index from (document, marked sentence); nothing is visible under its name before the end."""
-        raise UsageError(f"{self.address} cannot be filled: the index belongs to someone else")
+        raise UsageError(
+            f"{self.address} cannot be filled: the index belongs to someone else; name a directory"
+        )
 
     def close(self) -> None:
-        """Close connections and files."""
-
-    def ask(self, asked: str, send: Callable[[], str]) -> str:
-        """The answer to a request: the one that was kept, or that of `send`, which sends it once."""
-        assert self.requests is not None, "connect() opens an engine"
-        return self.requests.ask(f"{self.identity}\0{asked}", send, lasting=self.exact)
+        pass
 
 
 @dataclass(frozen=True)
@@ -114,7 +87,6 @@ class Address:
 
     @property
     def parts(self) -> SplitResult:
-        """The URL's pieces."""
         try:
             parts = urlsplit(self.url)
             # me:12/secret@host: 12 is no port
@@ -136,7 +108,6 @@ class Address:
 
     @property
     def options(self) -> dict[str, str]:
-        """The query string."""
         return dict(parse_qsl(self.parts.query, keep_blank_values=True))
 
     @property
@@ -144,11 +115,9 @@ class Address:
         """The URL without user, password and secret options."""
         if self.scheme == "tantivy":
             return self.url
-        parts = self.parts
-        host = f"//{parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
+        host = f"//{self.parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
         kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
-        query = f"?{urlencode(kept)}" if kept else ""
-        return f"{self.scheme}:{host}{parts.path}{query}"
+        return f"{self.scheme}:{host}{self.parts.path}{f'?{urlencode(kept)}' if kept else ''}"
 
     def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
         """A message on one line, without passwords, options that look like one, and `secrets`."""
@@ -178,12 +147,12 @@ def make_engine(url: str, timeout: float = 30.0) -> Engine:
     """The engine that a URL names, not open yet; an error if there is none."""
     address = parse_address(url)
     scheme = address.scheme
-    if scheme not in MODULES:
+    if scheme not in CLASSES:
         raise UsageError(
-            f"there is no engine {scheme!r}; {did_you_mean(scheme, MODULES)}the URL begins with one of "
-            f"{', '.join(sorted(MODULES))}"
+            f"there is no engine {scheme!r}; {did_you_mean(scheme, CLASSES)}the URL begins with one of "
+            f"{', '.join(sorted(CLASSES))}"
         )
-    made: type[Engine] = importlib.import_module(f"bagpack.engines.{MODULES[scheme]}").ENGINE
+    made: type[Engine] = pkgutil.resolve_name(f"bagpack.engines.{CLASSES[scheme]}")
     return made(address, timeout)
 
 

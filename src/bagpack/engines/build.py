@@ -1,15 +1,15 @@
-"""Filling a search engine with sentences, from any input that `bagpack index` reads or from a store.
+"""Filling a search engine with the sentences of a store, or of any input that `bagpack index` reads.
 
-The input is indexed into a store first, by form, in a temporary place: every format, encoding and option works as it
-does there, in parallel and in bounded memory. Then the sentences are read out of its shards in order.
+The input is indexed into a store first, by form, in a temporary place, so that every format and option works as there.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,7 @@ from bagpack.files import disk_errors
 from bagpack.parallel import jobs, progress
 
 
-@dataclass(frozen=True)
-class BuildSummary:
-    """What a finished build reports."""
-
+class BuildSummary(NamedTuple):
     sentences: int
     tokens: int
     problems: dict[str, int]  # as in the manifest of a store
@@ -47,10 +44,8 @@ def corpus_sentences(corpus: Corpus) -> Iterator[tuple[str, str]]:
         for start, end, document in np.column_stack([starts, ends, documents])[kept].tolist():
             ids = tokens[start:end]
             types, glued = (ids & TYPE_MASK).tolist(), ((ids & GLUED) != 0).tolist()
-            rest = [
-                (JOINER if glue else " ") + forms[t] for t, glue in zip(types[1:], glued[1:], strict=True)
-            ]
-            yield shard.documents[document], "".join([forms[types[0]], *rest])
+            pieces = [(JOINER if glue else " ") + forms[t] for t, glue in zip(types, glued, strict=True)]
+            yield shard.documents[document], "".join(pieces)[1:]
 
 
 def build_engine(

@@ -24,8 +24,11 @@ from bagpack.files import cache_directory
 
 FORMAT_VERSION = 3
 MOST_SNIPPETS = 1_000_000  # an engine may reserve memory for all of them
-DAY = 86_400
+LONGEST_WAIT = 60.0  # seconds between two tries
+MAX_AGE = 30 * 86_400  # seconds for which answers are reused: an index may change
+# With a write-ahead log NORMAL outlives the death of the process; only a power cut costs an answer.
 SCHEMA = f"""
+PRAGMA synchronous = NORMAL;
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS request (
   number INTEGER PRIMARY KEY, account TEXT NOT NULL, asked BLOB NOT NULL, sent REAL NOT NULL, answer BLOB, digest BLOB);
@@ -43,191 +46,120 @@ class RequestPolicy:
     limit: int = 1000  # snippets per query
     rate: float | None = None  # requests per second; None: as fast as the engine answers
     budget: int | None = None  # requests that may be sent to this engine, over all runs that share the cache
-    connections: int = 1
     retries: int = 5  # of one request, after a busy answer
     first_wait: float = 0.5  # seconds; doubled with every retry, with jitter
-    longest_wait: float = 60.0
-    max_age: float = 30.0  # days for which answers of an index that BagPack did not fill are reused
 
     def __post_init__(self) -> None:
-        for name, least in (("limit", 1), ("connections", 1), ("retries", 0), ("budget", 0), ("max_age", 0)):
+        bounds = {"limit": (1, MOST_SNIPPETS), "retries": (0, 100), "budget": (0, 2**62)}
+        for name, (low, high) in bounds.items():
             value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise UsageError(f"--{name} {value:g} is too small; give at least {least}")
-        if self.limit > MOST_SNIPPETS:
-            raise UsageError(f"--limit {self.limit} is too large; give at most {MOST_SNIPPETS:,}")
+            if value is not None and not low <= value <= high:
+                raise UsageError(f"--{name} {value} is out of range; give {low} to {high:,}")
         if self.rate is not None and not self.rate > 0:
             raise UsageError(f"--rate {self.rate:g} allows no request; give requests per second, such as 5")
 
 
 def default_cache() -> Path:
-    """The file in the user's cache directory."""
-    place = cache_directory()
-    if place is None:
-        raise UsageError(
-            "there is no home directory to keep the answers in; set XDG_CACHE_HOME to a directory"
-        )
+    if (place := cache_directory()) is None:
+        raise UsageError("there is no home directory to keep the answers in; set XDG_CACHE_HOME")
     return place / "requests.sqlite3"
 
 
-class AnswerCache:
-    """The table of requests; safe to use from several threads and processes."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._lock = threading.RLock()
-        with self._errors():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=60.0, check_same_thread=False)
-        try:
-            with self._errors():
-                self._database.execute("PRAGMA journal_mode = WAL")
-                # With a write-ahead log NORMAL outlives the death of the process; only a power cut costs an answer.
-                self._database.execute("PRAGMA synchronous = NORMAL")
-                version = self._database.execute("PRAGMA user_version").fetchone()[0]
-                if version not in (0, FORMAT_VERSION):
-                    raise StoreError(
-                        f"the answer cache {self.path} has format version {version}, this BagPack reads "
-                        f"{FORMAT_VERSION}; move it elsewhere"
-                    )
-                self._database.executescript(SCHEMA)
-        except BaseException:
-            self.close()
-            raise
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            with self._lock:
-                yield
-        except (sqlite3.Error, OSError) as error:
-            reason, fix = str(error), "move it elsewhere: a new one is made"
-            if isinstance(error, OSError):
-                reason, fix = error.strerror or reason, "set XDG_CACHE_HOME to another directory"
-            elif "disk is full" in reason:
-                fix = "free some space there and run the command again to continue"
-            raise StoreError(f"the answer cache {self.path} cannot be used ({reason}); {fix}") from None
-
-    def find(self, asked: bytes, max_age: float | None) -> str | None:
-        """The answer to a request; None if there is none, it is damaged, or older than `max_age` days."""
-        oldest = -1.0 if max_age is None else time.time() - max_age * DAY
-        with self._errors():
-            row = self._database.execute(
-                "SELECT answer, digest FROM request WHERE asked = ? AND answer IS NOT NULL AND sent > ? "
-                "ORDER BY number DESC LIMIT 1",
-                (asked, oldest),
-            ).fetchone()
-        if row is None or not isinstance(row[0], bytes) or _digest(asked, row[0]) != row[1]:
-            return None
-        return zlib.decompress(row[0]).decode()
-
-    def begin(self, account: str, asked: bytes, budget: int | None) -> int | None:
-        """Write down that a request is sent; returns its number, or None if the account has sent `budget` already."""
-        with self._errors(), self._database as database:
-            made = database.execute(
-                "INSERT INTO request (account, asked, sent) SELECT ?, ?, ? "
-                "WHERE ? IS NULL OR (SELECT count(*) FROM request WHERE account = ?) < ?",
-                (account, asked, time.time(), budget, account, budget),
-            )
-            return made.lastrowid if made.rowcount == 1 else None
-
-    def finish(self, number: int, asked: bytes, answer: str) -> None:
-        """Keep the answer to a request instead of older ones; it is on disk when this returns."""
-        packed = zlib.compress(answer.encode())
-        with self._errors(), self._database as database:
-            database.execute(
-                "UPDATE request SET answer = NULL, digest = NULL WHERE asked = ? AND answer IS NOT NULL",
-                (asked,),
-            )
-            database.execute(
-                "UPDATE request SET answer = ?, digest = ? WHERE number = ?",
-                (packed, _digest(asked, packed), number),
-            )
-
-    def spent(self, account: str) -> int:
-        """The number of requests that were sent on an account, in all runs."""
-        with self._errors():
-            statement = "SELECT count(*) FROM request WHERE account = ?"
-            return int(self._database.execute(statement, (account,)).fetchone()[0])
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
-    def __enter__(self) -> AnswerCache:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.close()
-
-
-def _digest(*parts: bytes) -> bytes:
-    hasher = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "little") + part)
-    return hasher.digest()
-
-
 class Requests:
-    """Sends the requests of one engine.
+    """The requests of one engine: how they are sent, and the table that counts them and keeps their answers.
 
-    A request, its retries and the pauses between them take at most `timeout` × (`retries` + 1) seconds.
-
-    Parameters
-    ----------
-    cache
-        Where requests are counted and answers kept; None: nowhere, so that there is no budget.
-    account
-        The name under which they are counted: the engine's URL without credentials.
+    Several threads and processes may share a table (`cache`; None: there is none, and no budget). Requests are counted
+    under `account`, the engine's URL without credentials. A request, its retries and the pauses between them take at
+    most `timeout` × (`retries` + 1) seconds.
     """
 
     def __init__(
-        self, cache: AnswerCache | None, account: str, policy: RequestPolicy | None = None, timeout: float = 30.0
+        self, cache: str | Path | None, account: str, policy: RequestPolicy | None = None, timeout: float = 30.0
     ) -> None:  # fmt: skip
         if not timeout > 0:
             raise UsageError(f"a timeout of {timeout:g} s is too short; give more than 0")
-        self.account = account
-        self.policy = policy or RequestPolicy()
+        self.cache, self.account, self.policy = cache, account, policy or RequestPolicy()
         self.sent = 0
         self.stopped = threading.Event()
-        self._cache = cache
         self._patience = timeout * (self.policy.retries + 1)
         self._next = 0.0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        if cache is not None:
+            try:
+                with self._table():
+                    self._open(Path(cache))
+            except BaseException:
+                self.close()
+                raise
 
-    def ask(self, asked: str, send: Callable[[], str], lasting: bool = False) -> str:
+    def _open(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, FORMAT_VERSION):
+            text = f"has format version {version}, this BagPack reads {FORMAT_VERSION}; move it elsewhere"
+            raise StoreError(f"the answer cache {path} {text}")
+        self._database.executescript(SCHEMA)
+
+    def close(self) -> None:
+        self._database.close()
+
+    @contextmanager
+    def _table(self) -> Iterator[None]:
+        """A transaction; what fails becomes a sentence."""
+        try:
+            with self._lock, self._database:
+                yield
+        except (sqlite3.Error, OSError) as error:
+            fix = "move it elsewhere: a new one is made"
+            if isinstance(error, OSError):
+                fix = "set XDG_CACHE_HOME to another directory"
+            elif "disk is full" in str(error):
+                fix = "free some space there and run the command again to continue"
+            raise StoreError(f"the answer cache {self.cache} cannot be used ({error}); {fix}") from None
+
+    @property
+    def spent(self) -> int:
+        """The number of requests that were sent on the account, in all runs."""
+        with self._table():
+            found = self._database.execute("SELECT count(*) FROM request WHERE account = ?", (self.account,))
+            return int(found.fetchone()[0])
+
+    def ask(self, asked: str, send: Callable[[], str]) -> str:
         """The answer to a request: the one that was kept, or a fresh one.
 
-        Parameters
-        ----------
-        asked
-            The request with everything that its answer depends on.
-        send
-            Sends the request once; raises `BusyError` if it is worth another try.
-        lasting
-            Whether the answer never changes, so that it is used however old it is.
+        `asked` is everything that the answer depends on. `send` sends the request once, and raises `BusyError` if it
+        is worth another try.
         """
         key = _digest(asked.encode())
-        kept = self._cache.find(key, None if lasting else self.policy.max_age) if self._cache else None
-        return self.send(send, key) if kept is None else kept
+        if self.cache is not None:
+            with self._table():
+                row = self._database.execute(
+                    "SELECT answer, digest FROM request WHERE asked = ? AND answer IS NOT NULL AND sent > ? "
+                    "ORDER BY number DESC LIMIT 1",
+                    (key, time.time() - MAX_AGE),
+                ).fetchone()
+            if (
+                row is not None and isinstance(row[0], bytes) and _digest(key, row[0]) == row[1]
+            ):  # not damaged
+                return zlib.decompress(row[0]).decode()
+        return self.send(send, key)
 
     def send(self, send: Callable[[], str], key: bytes = b"") -> str:
         """Send a request, again if the engine is busy; the answer is kept under the key, if there is one."""
         tenacity = import_extra("tenacity", "tenacity", "http", "an engine behind HTTP")
-        first, longest = self.policy.first_wait, self.policy.longest_wait
-        backoff = tenacity.wait_exponential(first, longest) + tenacity.wait_random(0, first)
+        first = self.policy.first_wait
+        backoff = tenacity.wait_exponential(first, LONGEST_WAIT) + tenacity.wait_random(0, first)
 
         def pause(state: Any) -> float:
             return float(max(backoff(state), state.outcome.exception().wait or 0.0))
 
-        again = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(BusyError),
-            stop=tenacity.stop_after_attempt(self.policy.retries + 1)
-            | tenacity.stop_before_delay(self._patience),
-            wait=pause,
-            sleep=self.stopped.wait,
-            reraise=True,
-        )
+        stop = tenacity.stop_after_attempt(self.policy.retries + 1)
+        stop |= tenacity.stop_before_delay(self._patience)
+        busy = tenacity.retry_if_exception_type(BusyError)
+        again = tenacity.Retrying(retry=busy, stop=stop, wait=pause, sleep=self.stopped.wait, reraise=True)
         return str(again(self._once, send, key))
 
     def _once(self, send: Callable[[], str], key: bytes) -> str:
@@ -238,17 +170,42 @@ class Requests:
             self.stopped.wait(max(0.0, turn - time.monotonic()))
         if self.stopped.is_set():
             raise EngineError("the run is ending")
-        number = None
-        if self._cache is not None:
-            number = self._cache.begin(self.account, key, self.policy.budget)
-            if number is None:
-                raise EngineError(
-                    f"the budget is used up: {self._cache.spent(self.account):,} requests were sent to {self.account} "
-                    f"in all runs, retries and pages included; raise --budget {self.policy.budget} to continue"
-                )
+        number = self._begin(key) if self.cache is not None else None
         with self._lock:
             self.sent += 1
         answer = send()
-        if key and number is not None and self._cache:
-            self._cache.finish(number, key, answer)
+        if key and number is not None:
+            packed = zlib.compress(answer.encode())
+            with self._table():  # the answer is on disk, instead of older ones, when this ends
+                self._database.execute(
+                    "UPDATE request SET answer = NULL, digest = NULL WHERE asked = ? AND answer IS NOT NULL",
+                    (key,),
+                )
+                self._database.execute(
+                    "UPDATE request SET answer = ?, digest = ? WHERE number = ?",
+                    (packed, _digest(key, packed), number),
+                )
         return answer
+
+    def _begin(self, key: bytes) -> int | None:
+        """Write down that a request is sent; returns its number."""
+        budget = self.policy.budget
+        with self._table():
+            made = self._database.execute(
+                "INSERT INTO request (account, asked, sent) SELECT ?, ?, ? "
+                "WHERE ? IS NULL OR (SELECT count(*) FROM request WHERE account = ?) < ?",
+                (self.account, key, time.time(), budget, self.account, budget),
+            )
+        if made.rowcount != 1:
+            raise EngineError(
+                f"the budget is used up: {self.spent:,} requests were sent to {self.account} in all runs, retries and "
+                f"pages included; raise --budget {budget} to continue"
+            )
+        return made.lastrowid
+
+
+def _digest(*parts: bytes) -> bytes:
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        hasher.update(len(part).to_bytes(8, "little") + part)
+    return hasher.digest()

@@ -13,11 +13,9 @@ those that the pair's twelve queries gave: never mixed, and each query giving th
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +24,7 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.base import Engine, Snippet, connect, distinct, make_engine
-from bagpack.engines.cache import AnswerCache, RequestPolicy, Requests
+from bagpack.engines.cache import RequestPolicy, Requests
 from bagpack.engines.inflect import Inflector
 from bagpack.engines.observations import (
     Annotation,
@@ -44,7 +42,9 @@ from bagpack.parallel import jobs, progress
 from bagpack.tasks.pairs import Pair
 
 ROLES = ("sentences", "words", "pairs")
-Files = dict[str, VerticalFile]
+Answer = tuple[
+    list[Snippet], bool
+]  # the sentences that a query found, each text once; whether it reached the limit
 
 
 class Fetched(NamedTuple):
@@ -54,28 +54,15 @@ class Fetched(NamedTuple):
     requests: int
 
 
-class Answer(NamedTuple):
-    """The sentences that a query found, each text once, and whether the limit was reached."""
-
-    snippets: list[Snippet]
-    full: bool
-
-
 def fetch_snippets(
     pairs: Iterable[Pair], engine: str, out: str | Path, *, cache: str | Path, inflector: Inflector | None = None,
     options: TextOptions | None = None, policy: RequestPolicy | None = None, timeout: float = 30.0,
     overwrite: bool = False,
 ) -> Fetched:  # fmt: skip
-    """Ask an engine for the snippets of all pairs, and make a corpus of them.
+    """Ask an engine (a URL) for the snippets of all pairs, and make a corpus of them.
 
-    Parameters
-    ----------
-    engine
-        A URL: ``tantivy:./my-index``, ``opensearch+https://…``, ``infinigram+https://…``, ``api:NAME``.
-    cache
-        The file that keeps the answers: what is in it is not asked again, whatever happens to this run.
-    options
-        How the sentences become tokens and lemmas, as for a store.
+    What is in the file `cache` is not asked again, whatever happens to this run. `options` say how sentences become
+    tokens and lemmas, as for a store.
     """
     options, policy, out = options or TextOptions(), policy or RequestPolicy(), Path(out)
     check_place(out, SNIPPETS, overwrite=overwrite)
@@ -87,7 +74,7 @@ def fetch_snippets(
             f"shows what it takes"
         )
     with ExitStack() as stack:
-        requests = Requests(stack.enter_context(AnswerCache(cache)), named.address.shown, policy, timeout)
+        requests = stack.enter_context(closing(Requests(cache, named.address.shown, policy, timeout)))
         opened = stack.enter_context(closing(connect(engine, timeout, requests)))
         # The answers are in the cache: what a killed run left next to the target is not worth resuming.
         with new_artefact(out, SNIPPETS, overwrite=overwrite) as draft:
@@ -99,13 +86,12 @@ def fetch_snippets(
 def _answers(
     groups: Iterable[Sequence[Query]], engine: Engine, requests: Requests, lang: str
 ) -> Generator[list[Answer], None, None]:
-    """The answers to each group of queries, in order, with a few groups in flight per connection.
+    """The answers to each group of queries, in order.
 
-    The queries of a group may send the same requests, and are asked one after the other. After a failure or Ctrl-C
-    nothing more is asked, but what is in flight is waited for: it was paid for. So requests are sent, and their
-    answers kept, by other threads than the one that a signal interrupts.
+    After a failure or Ctrl-C nothing more is asked, but what is in flight is waited for: it was paid for. So requests
+    are sent, and their answers kept, by another thread than the one that a signal interrupts.
     """
-    limit, connections = requests.policy.limit, requests.policy.connections
+    limit = requests.policy.limit
 
     def answer(query: Query) -> Answer:
         found = engine.search(query, limit)
@@ -113,18 +99,12 @@ def _answers(
             sentences = [Snippet(document, tidy(text)) for document, text in found]
         else:
             sentences = list(matching_sentences(query, found, lang))
-        return Answer(distinct(sentences), len(found) >= limit)
+        return distinct(sentences), len(found) >= limit
 
-    pool = ThreadPoolExecutor(connections, thread_name_prefix="bagpack-fetch")
-    waiting = iter(groups)
-    flying: deque[Future[list[Answer]]] = deque()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="bagpack-fetch")
     try:
-        while True:
-            for group in islice(waiting, 2 * connections - len(flying)):
-                flying.append(pool.submit(lambda queries: list(map(answer, queries)), group))
-            if not flying:
-                return
-            yield flying.popleft().result()
+        for queries in groups:
+            yield list(pool.map(answer, queries))
     except BagpackError as error:
         error.args = (f"{error}; what was answered is kept: the same command resumes there",)
         raise
@@ -147,7 +127,7 @@ def _write(
             closing(_answers([queries for _, queries in groups], engine, requests, options.lang))
         )
         for (target, queries), answers in zip(groups, asked, strict=True):
-            capped.update(query for query, answer in zip(queries, answers, strict=True) if answer.full)
+            capped.update(query for query, (_, full) in zip(queries, answers, strict=True) if full)
             _observe(target, queries, answers, engine.exact, annotation, files, written)
             progress()("queries", 1, len(groups))
     # The keys are known (lemmas, forms, or a target's own); the builder reads them from the lemma column.
@@ -164,20 +144,15 @@ def _write(
     store = Corpus.open(work / "sentences")
     return {
         **{name: getattr(store, name) for name in ("tokens", "sentences", "documents", "types")},
-        "queries": len(plan.queries),
-        "queries_capped": len(capped),
-        "words": len(plan.forms),
-        "pairs": len(plan.listed),
-        "single_contexts": files["words"].count,
-        "pair_contexts": files["pairs"].count,
-        "content_hash": digest("\n".join(content).encode()),
-        "options": options.to_dict(),
-    }
+        "queries": len(plan.queries), "queries_capped": len(capped), "words": len(plan.forms),
+        "pairs": len(plan.listed), "single_contexts": files["words"].count, "pair_contexts": files["pairs"].count,
+        "content_hash": digest("\n".join(content).encode()), "options": options.to_dict(),
+    }  # fmt: skip
 
 
 def _observe(
     target: str | Pair, queries: Sequence[Query], answers: Sequence[Answer], exact: bool, annotation: Annotation,
-    files: Files, written: set[str],
+    files: dict[str, VerticalFile], written: set[str],
 ) -> None:  # fmt: skip
     """Write the sentences that are not `written` yet, and what they give to a word or a pair, by its keys.
 
@@ -186,25 +161,23 @@ def _observe(
     another gap; then all co-occurrences in the sentences that the pair's queries found are used.
     """
     allowed: dict[str, set[tuple[str, int]]] = {}
-    for number, answer in enumerate(answers):
-        for snippet in answer.snippets:
+    for number, (snippets, _) in enumerate(answers):
+        for snippet in snippets:
             allowed.setdefault(snippet.text, set()).add(("+-"[number // GAPS], number % GAPS))
-    for snippet in distinct(snippet for answer in answers for snippet in answer.snippets):
-        seen = digest(snippet.text.encode())
-        for sentence in annotation.of(snippet):
+    for document, text in distinct(snippet for snippets, _ in answers for snippet in snippets):
+        seen = digest(text.encode())
+        for sentence in annotation.of(text):
             if seen not in written:
-                files["sentences"].add(snippet.document, sentence.observed())
+                files["sentences"].add(document, sentence.observed())
+            ones, twos = (occurrences(sentence.folded, own) for own in (queries[0].forms1, queries[0].forms2))
             if isinstance(target, str):
-                for place in occurrences(sentence.folded, queries[0].forms1):
-                    files["words"].add(snippet.document, sentence.observed([(place, target)]))
+                for place in sorted(ones.items()):
+                    files["words"].add(document, sentence.observed([(place, target)]))
                 continue
-            forms = queries[0].forms1, queries[0].forms2
-            ones, twos = (occurrences(sentence.folded, own) for own in forms)
-            for order, gap, first, second in co_occurrences(ones, twos, target[0] == target[1]):
-                if not exact or (order, gap) in allowed[snippet.text]:
+            for order, gap, *places in co_occurrences(ones, twos, target[0] == target[1]):
+                if not exact or (order, gap) in allowed[text]:
                     keys = target if order == "+" else target[::-1]
-                    places = zip((first, second), keys, strict=True)
-                    files["pairs"].add(snippet.document, sentence.observed(places))
+                    files["pairs"].add(document, sentence.observed(zip(places, keys, strict=True)))
         written.add(seen)
 
 

@@ -6,12 +6,10 @@ them. Requests therefore run in an event loop in a thread of its own, where a wh
 
 from __future__ import annotations
 
-import email.utils
 import json
 import re
 import ssl
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -25,8 +23,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class RefusedError(EngineError):
-    """The server answered with an error status."""
-
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
@@ -36,20 +32,12 @@ class HttpEngine(Engine):
     """An engine that is asked by HTTP requests, and answers with JSON objects."""
 
     credentials = "check the credentials"  # the advice if they are refused
-    _portal: Any = None
+    _stack: ExitStack | None = None
 
-    def start(
-        self, base: str, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = (),
-        ca_certs: str | None = None,
-    ) -> None:  # fmt: skip
+    def start(self, base: str, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = ()) -> None:
         """Prepare connections to ``http://HOST:PORT`` or ``https://HOST:PORT``; nothing is sent yet.
 
-        Parameters
-        ----------
-        secrets
-            What messages must not show, apart from what the address knows of.
-        ca_certs
-            A file of certificates that are trusted instead of the system's.
+        Messages must not show `secrets`, nor what the address knows of.
         """
         self._httpx = import_extra("httpx", "httpx", "http", "an engine behind HTTP")
         from anyio.from_thread import start_blocking_portal
@@ -57,67 +45,64 @@ class HttpEngine(Engine):
         self._secrets = list(secrets)
         sent = {"accept": "application/json", "accept-encoding": "gzip", **(headers or {})}
         try:
-            trusted = ssl.create_default_context(cafile=ca_certs) if base.startswith("https") else False
-        except (OSError, ssl.SSLError) as error:
-            reason = error.strerror or error
-            raise UsageError(
-                f"ca_certs={ca_certs} is not a file of certificates ({reason}); correct it in the URL"
-            ) from None
-        try:
             encoded = {name: value.encode() for name, value in sent.items()}
-            client = self._httpx.AsyncClient(
+            trusted = ssl.create_default_context() if base.startswith("https") else False  # the system's
+            self._client = self._httpx.AsyncClient(
                 base_url=base, headers=encoded, timeout=self.timeout, verify=trusted
             )
         except (self._httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
-        self._client = client
         self._stack = ExitStack()
         self._portal = self._stack.enter_context(start_blocking_portal())
-        self._stack.callback(self._portal.call, client.aclose)
+        self._stack.callback(self._portal.call, self._client.aclose)
 
     def close(self) -> None:
-        """Close the connections and end the thread."""
-        if self._portal is not None:
-            self._portal = None
+        if self._stack is not None:
             self._stack.close()
 
-    def send(self, method: str, target: str, body: str | None = None) -> str:
-        """The text of the answer to one request, which is a JSON object.
+    def request(
+        self, method: str, target: str, body: str | None = None, asked: str | None = None,
+        check: Callable[[dict[str, Any]], None] = lambda answer: None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The answer to a request, which is repeated if the server is busy.
 
-        Raises
-        ------
-        BusyError
-            The server is busy, does not answer, or not completely within the timeout.
-        RefusedError
-            The server answered with an error status.
-        EngineError
-            The answer is larger than `MAX_BYTES`, or not HTTP, or not a JSON object.
+        With `asked`, everything that it depends on, it is kept. What `check` raises an error for is not.
         """
-        httpx, where = self._httpx, self.address
+
+        def send() -> str:
+            text = self.send(method, target, body)
+            check(self.parse(text))
+            return text
+
+        if asked is None:
+            return self.parse(self.requests.send(send))
+        return self.parse(self.requests.ask(f"{self.address}\0{asked}", send))
+
+    def send(self, method: str, target: str, body: str | None = None) -> str:
+        """The text of the answer to one request, which is a JSON object of at most `MAX_BYTES`.
+
+        Raises `BusyError` if the server is busy or does not answer completely within the timeout, `RefusedError` if
+        it answers with an error status.
+        """
+        httpx = self._httpx
         try:
             answer, content = self._portal.call(self._exchange, method, target, body)
         except (TimeoutError, httpx.TimeoutException):
-            raise BusyError(
-                f"{where} did not answer within {self.timeout:g} s; ask it less at once"
-            ) from None
+            late = f"{self.address} did not answer within {self.timeout:g} s; ask it less at once"
+            raise BusyError(late) from None
         except httpx.DecodingError:
-            raise EngineError(f"{where} answered damaged gzip data; try again later") from None
+            raise self.failure("answered damaged gzip data; try again later") from None
         except httpx.TransportError as error:
             reason = self._scrub(error) or type(error).__name__
-            if "[SSL" in reason:
-                raise EngineError(
-                    f"{where} has no certificate that is trusted here ({reason}); name its authority with "
-                    f"ca_certs=FILE in the URL, or use +http"
-                ) from None
             closed = "disconnected" in reason or "peer closed" in reason
+            if "[SSL" in reason:
+                fix = "name the file of its authority in SSL_CERT_FILE, or use +http"
+                raise self.failure(f"has no certificate that is trusted here ({reason}); {fix}") from None
             if isinstance(error, httpx.ProtocolError) and not closed:
-                raise EngineError(
-                    f"{where} answered something that is not HTTP; check its host and port"
-                ) from None
+                raise self.failure("answered something that is not HTTP; check its host and port") from None
             reason = "it closed the connection" if closed else reason
-            raise BusyError(
-                f"{where} does not answer ({reason}); check that the server runs, and its host and port"
-            ) from None
+            fix = "check that the server runs, and its host and port"
+            raise BusyError(f"{self.address} does not answer ({reason}); {fix}") from None
         except (httpx.InvalidURL, UnicodeError):
             raise self._unusable() from None
         if answer.status_code >= 300:
@@ -134,14 +119,12 @@ class HttpEngine(Engine):
         with anyio.fail_after(self.timeout):
             async with self._client.stream(method, target, content=content, headers=kind) as answer:
                 if answer.headers.get("content-encoding", "identity").strip().lower() not in ENCODINGS:
-                    raise EngineError(f"{self.address} answered in an encoding that was not asked for")
+                    raise self.failure("answered in an encoding that was not asked for")
                 async for chunk in answer.aiter_bytes():
                     found += chunk
                     if len(found) > MAX_BYTES:
-                        raise EngineError(
-                            f"{self.address} answered with more than {MAX_BYTES >> 20} MiB; lower --limit, or search "
-                            f"a field with shorter texts"
-                        )
+                        fix = "lower --limit, or search a field with shorter texts"
+                        raise self.failure(f"answered with more than {MAX_BYTES >> 20} MiB; {fix}")
         return answer, bytes(found)
 
     def _refused(self, answer: Any, content: bytes) -> EngineError:
@@ -154,7 +137,8 @@ class HttpEngine(Engine):
             error = next((error[name] for name in REASONS if error.get(name)), None)
         said = f"(status {status})" + (f": {self._scrub(error)[:300]}" if error else "")
         if status == 429 or status >= 500:
-            wait = retry_after(answer.headers.get("retry-after", ""))
+            asked = answer.headers.get("retry-after", "")
+            wait = float(asked) if asked.strip().isdecimal() else None
             asks = f"; it asks to wait {wait:,.0f} s" if wait else ""
             return BusyError(f"{where} is too busy {said}; lower --rate{asks}", wait)
         if status in (401, 403):
@@ -167,40 +151,23 @@ class HttpEngine(Engine):
     def _unusable(self) -> UsageError:
         return UsageError(f"{self.address} is not a URL that HTTP can carry; check it")
 
+    def failure(self, what: str) -> EngineError:
+        return EngineError(f"{self.address} {what}")
+
     def unexpected(self, what: str) -> EngineError:
-        """The error for JSON without what belongs into it."""
-        return EngineError(f"{self.address} answered JSON without {what}; check the URL")
+        """The error for an answer that is not as it should be."""
+        return self.failure(f"answered {what}; check the URL")
 
     def parse(self, text: str | bytes) -> dict[str, Any]:
-        """The JSON object that a server answered."""
         try:
             found = json.loads(text)
         except RecursionError:
-            raise EngineError(
-                f"{self.address} answered JSON that is nested too deeply; check the URL"
-            ) from None
+            raise self.unexpected("JSON that is nested too deeply") from None
         except ValueError:
-            raise EngineError(
-                f"{self.address} answered something that is not JSON; is it a proxy or a login page? Check the URL"
-            ) from None
+            raise self.unexpected("something that is not JSON, such as a login page") from None
         if not isinstance(found, dict):
-            raise EngineError(f"{self.address} answered JSON that is not an object; check the URL")
+            raise self.unexpected("JSON that is not an object")
         return found
-
-
-def retry_after(value: str) -> float | None:
-    """The seconds of a `Retry-After` header: a number, or a date.
-
-    >>> retry_after("120")
-    120.0
-    >>> retry_after("soon")
-    """
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def lookup(value: Any, path: str) -> Any:
@@ -213,3 +180,9 @@ def lookup(value: Any, path: str) -> Any:
 def clean_text(value: Any) -> str | None:
     """A string from JSON as text that can be stored (lone surrogates become U+FFFD); None for anything else."""
     return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else None
+
+
+def clean_texts(value: Any) -> list[str] | None:
+    """The same for a string or a list of strings."""
+    texts = [clean_text(part) for part in (value if isinstance(value, list) else [value])]
+    return None if None in texts else [text for text in texts if text]

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bagpack.engines.base import EngineError, Snippet, chunks
+from bagpack.engines.base import Snippet, chunks
 from bagpack.engines.http import HttpEngine, clean_text
 from bagpack.errors import UsageError
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from bagpack.engines.queries import Query
 
 TERMS = 4  # strings that the service takes in one clause
-MAX_DIFF_TOKENS = 20  # of the server: six words and their pieces
-MAX_CLAUSE_FREQ = 500_000  # the service's maximum; above, it looks at a part of the occurrences
+# max_clause_freq is the service's maximum (above, it looks at a part of the occurrences); max_diff_tokens are tokens of
+# the server: six words and their pieces.
+NEAR = {"max_clause_freq": 500_000, "max_diff_tokens": 20}
 MAX_DISP_LEN = 200  # tokens of a document around a match
 
 
@@ -37,8 +38,6 @@ def clauses(query: Query) -> list[str]:
 
 
 class InfiniGram(HttpEngine):
-    """An index behind the API."""
-
     def open(self) -> None:
         """Check the URL; no request is needed."""
         self._index = self.address.options.get("index", "")
@@ -64,10 +63,8 @@ class InfiniGram(HttpEngine):
                 for rank in range(*(*self._numbers(segment), 0, 0)[:2]):
                     yield "get_doc_by_rank", {"s": shard, "rank": rank}
             return
-        answer = self._post(
-            "find_cnf", text, max_clause_freq=MAX_CLAUSE_FREQ, max_diff_tokens=MAX_DIFF_TOKENS
-        )
-        for shard, pointers in enumerate(self._list(answer.get("ptrs_by_shard"))):
+        found = self._post("find_cnf", text, **NEAR).get("ptrs_by_shard")
+        for shard, pointers in enumerate(self._list(found)):
             for pointer in sorted(self._numbers(pointers)):
                 yield "get_doc_by_ptr", {"s": shard, "ptr": pointer}
 
@@ -76,25 +73,18 @@ class InfiniGram(HttpEngine):
         spans = self._list(answer.get("spans"))
         texts = [clean_text(span[0]) if isinstance(span, list) and span else None for span in spans]
         if None in texts:
-            raise self.unexpected("spans")
+            raise self.unexpected("JSON without spans")
         return Snippet(f"{self._index}:{answer.get('doc_ix')}", "".join(filter(None, texts)))
 
     def _post(self, kind: str, text: str, **more: int) -> dict[str, Any]:
         request = {"index": self._index, "query_type": kind, "query": text, **more}
         payload = json.dumps(request, ensure_ascii=False)
-        return self.parse(self.ask(payload, lambda: self._send(payload)))
+        return self.request("POST", self.address.parts.path or "/", payload, payload, self._check)
 
-    def _send(self, payload: str) -> str:
-        answer = self.send("POST", self.address.parts.path or "/", payload)
-        if error := self.parse(answer).get("error"):  # which is not worth keeping
-            raise EngineError(
-                f"{self.address} could not answer: {self.address.scrub(error)[:300]}; check index= in the URL"
-            )
-        return answer
-
-    def native(self, query: Query) -> str:
-        """What is sent as `query`."""
-        return " ; ".join(clauses(query))
+    def _check(self, answer: dict[str, Any]) -> None:
+        if error := answer.get("error"):
+            reason = self.address.scrub(error)[:300]
+            raise self.failure(f"could not answer: {reason}; check index= in the URL")
 
     def most_requests(self, query: Query, limit: int) -> int:
         """Finding, and each document; the queries of a pair are asked as one."""
@@ -102,14 +92,11 @@ class InfiniGram(HttpEngine):
 
     def _list(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise self.unexpected("a list where one belongs")
+            raise self.unexpected("JSON without a list where one belongs")
         return value
 
     def _numbers(self, value: Any) -> list[int]:
         found = self._list(value)
         if not all(isinstance(number, int) and 0 <= number < 2**63 for number in found):
-            raise self.unexpected("a number where one belongs")
+            raise self.unexpected("JSON without a number where one belongs")
         return found
-
-
-ENGINE = InfiniGram

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bagpack.corpus.text.casefold import fold_case
 from bagpack.errors import UsageError, import_extra
@@ -28,19 +28,11 @@ _NOT_ONLY_AUXILIARIES = {  # which is all that lemminflect knows them as
 class Inflector:
     """Gives the forms of a target, itself first, case-folded, each once.
 
-    Parameters
-    ----------
-    lang
-        Only English (``en``) is inflected; in any other language a word has the forms that `overrides` give it.
-    overrides
-        Forms of words that are to be taken as they are, instead of the generated ones.
+    Only English (``en``) is inflected; in any other language a word has the forms that `overrides` give it, which are
+    taken instead of generated ones.
 
-    Examples
-    --------
     >>> Inflector().forms("cat")
     ('cat', 'cats', 'catting', 'catted')
-    >>> Inflector().forms("ice cream")[:2]
-    ('ice cream', 'ice creams')
     """
 
     def __init__(self, lang: str = "en", overrides: Mapping[str, Iterable[str]] | None = None) -> None:
@@ -63,8 +55,11 @@ class Inflector:
     def _of_word(self, word: str) -> list[str]:
         if not re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)*", word):
             return []  # 1990, don't, AT&T
+        from bagpack.corpus.text.lemmas import get_annotator
+
         library = import_extra("lemminflect", "lemminflect", "all", "inflecting English words")
-        for lemma in (word, _lemma(word)):
+        lemmatize: Any = get_annotator("simplemma", "en")
+        for lemma in (word, lemmatize.lemmatize([word])[0].casefold()):
             if tagged := library.getAllInflections(lemma):
                 known = [form for tag in _ORDER for form in tagged.get(tag, ())]
                 if forms := [*known, *_NOT_ONLY_AUXILIARIES.get(lemma, ())]:
@@ -102,10 +97,3 @@ def fold_target(word: str) -> str:
 
 def _distinct(forms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(fold_target, forms)))
-
-
-@cache
-def _lemma(word: str) -> str:
-    from bagpack.corpus.text.lemmas import EnglishLemmatizer
-
-    return EnglishLemmatizer().lemmatize([word])[0].casefold()

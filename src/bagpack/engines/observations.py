@@ -20,47 +20,38 @@ from bagpack.engines.queries import MAX_GAP, Form, Query
 from bagpack.engines.sentences import marked_sentences, plain, unmark
 
 NOTHING = "<s>\n\N{EMPTY SET}\t\N{EMPTY SET}\n"
+Place = tuple[int, int]  # where an occurrence starts, and how many tokens it takes
 
 
-class Place(NamedTuple):
-    """An occurrence: where it starts, and how many tokens it takes."""
-
-    start: int
-    size: int
-
-
-def occurrences(words: Sequence[str], forms: Iterable[Form]) -> list[Place]:
-    """Positions of the forms in a sentence's case-folded words; the longest form at a position counts."""
+def occurrences(words: Sequence[str], forms: Iterable[Form]) -> dict[int, int]:
+    """Where the forms start in a sentence's case-folded words, and the length of the longest form there."""
     found: dict[int, int] = {}
     for form in forms:
         size = len(form)
         for start, word in enumerate(words):
             if word == form[0] and (size == 1 or tuple(words[start : start + size]) == form):
                 found[start] = max(size, found.get(start, 0))
-    return [Place(start, size) for start, size in sorted(found.items())]
+    return found
 
 
 def co_occurrences(
-    ones: Sequence[Place], twos: Sequence[Place], same: bool
+    ones: dict[int, int], twos: dict[int, int], same: bool
 ) -> Iterator[tuple[str, int, Place, Place]]:
     """Consecutive targets, one of each kind, at most `MAX_GAP` tokens between: (order, gap, first, second).
 
     Neither word occurs between the two. A place that is both words (their forms overlap) serves as either; equal
     words (`same`) are observed once, in the order `+`.
     """
-    kinds: dict[int, set[str]] = {}
-    sizes: dict[int, int] = {}
-    for kind, places in (("1", ones), ("2", twos)):
-        for place in places:
-            kinds.setdefault(place.start, set()).add(kind)
-            sizes[place.start] = max(place.size, sizes.get(place.start, 0))
-    for first, second in itertools.pairwise(sorted(kinds)):
+    sizes = {start: max(ones.get(start, 0), twos.get(start, 0)) for start in sorted({*ones, *twos})}
+    for first, second in itertools.pairwise(sizes):
         gap = second - first - sizes[first]
         if not 0 <= gap <= MAX_GAP:
             continue
-        for order, left, right in (("+", "1", "2"), ("-", "2", "1")):
-            if left in kinds[first] and right in kinds[second] and not (same and order == "-"):
-                yield order, gap, Place(first, sizes[first]), Place(second, sizes[second])
+        places = (first, sizes[first]), (second, sizes[second])
+        if first in ones and second in twos:
+            yield "+", gap, *places
+        if first in twos and second in ones and not same:
+            yield "-", gap, *places
 
 
 def matching_sentences(query: Query, snippets: Iterable[Snippet], lang: str) -> Iterator[Snippet]:
@@ -106,19 +97,19 @@ def escaped(text: str) -> str:
 
 
 class Annotation:
-    """Turns snippets into sentences whose tokens have the keys that the corpus's annotator would give them."""
+    """Turns marked text into sentences whose tokens have the keys that the corpus's annotator would give them."""
 
     def __init__(self, options: TextOptions) -> None:
         self._by_form = options.level == "form"
         self._annotator = get_annotator(options.annotator, options.lang)
         self._lemma: dict[str, str] = {}
 
-    def of(self, snippet: Snippet) -> list[Sentence]:
-        """The sentences of a snippet (one, unless the annotator splits it)."""
+    def of(self, marked: str) -> list[Sentence]:
+        """One sentence, unless the annotator splits it."""
         if self._annotator.in_context:
-            (sentences,) = self._annotator.annotate([plain(snippet.text)])
+            (sentences,) = self._annotator.annotate([plain(marked)])
             return [self._sentence(*zip(*sentence, strict=True)) for sentence in sentences]
-        forms, glued = unmark(snippet.text)
+        forms, glued = unmark(marked)
         if fresh := list(set(forms).difference(self._lemma)):
             found = self._annotator.lemmatize([compose(form) for form in fresh])
             self._lemma.update(zip(fresh, found, strict=True))
@@ -140,7 +131,6 @@ class VerticalFile:
         self._file = open(path, "wb")  # noqa: SIM115 (closed by close)
 
     def add(self, document: str, sentence: str) -> None:
-        """Add a sentence of a document."""
         if document != self._document or not self.count:
             sentence = f'<text id="{escaped(" ".join(document.split()))}">\n{sentence}'
             self._document = document

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bagpack.corpus.text.casefold import fold_case
 from bagpack.engines.inflect import Inflector, fold_target
-from bagpack.engines.sentences import KEY_MARK, split_form
+from bagpack.engines.sentences import KEY_MARK
 from bagpack.errors import UsageError
 from bagpack.tasks.pairs import Pair, distinct_words, unordered_pairs
 
@@ -36,15 +37,11 @@ class Query:
         >>> print(Query("pair", (("lion",), ("lions",)), (("cat",),), 2))
         (lion OR lions) * * cat
         """
-        if self.kind == "word":
-            return disjunction(self.forms1)
-        return " ".join([disjunction(self.forms1), *"*" * self.gap, disjunction(self.forms2)])
-
-
-def disjunction(forms: Iterable[Form]) -> str:
-    """(lion OR lions), or the form itself if it is the only one."""
-    written = [f'"{" ".join(form)}"' if len(form) > 1 else form[0] for form in forms]
-    return f"({' OR '.join(written)})" if len(written) > 1 else written[0]
+        words = []
+        for forms in filter(None, (self.forms1, self.forms2)):
+            written = [f'"{" ".join(form)}"' if len(form) > 1 else form[0] for form in forms]
+            words.append(f"({' OR '.join(written)})" if len(written) > 1 else written[0])
+        return (" " + "* " * self.gap).join(words)
 
 
 @dataclass
@@ -60,19 +57,13 @@ class QueryPlan:
 
     @property
     def queries(self) -> list[Query]:
-        """All queries, each once."""
-        return list(
-            dict.fromkeys([*self.words.values(), *(one for many in self.pairs.values() for one in many)])
-        )
+        together = (query for queries in self.pairs.values() for query in queries)
+        return list(dict.fromkeys([*self.words.values(), *together]))
 
 
 def plan_queries(pairs: Iterable[Pair], inflector: Inflector | None = None, lang: str = "en") -> QueryPlan:
     """All queries that the pairs need, each once: words are shared, and so are (a, b) and (b, a).
 
-    Examples
-    --------
-    >>> len(plan_queries([("cat", "lion")]).queries)
-    14
     >>> len(plan_queries([("cat", "lion"), ("lion", "cat"), ("cat", "dog")]).queries)
     27
     """
@@ -88,17 +79,19 @@ def plan_queries(pairs: Iterable[Pair], inflector: Inflector | None = None, lang
     for w1, w2 in plan.listed:
         key1, key2 = plan.keys[w1], plan.keys[w2]
         one, two = plan.words[key1].forms1, plan.words[key2].forms1
-        if (key1, key2) not in plan.pairs and (key2, key1) not in plan.pairs:
+        if (key2, key1) not in plan.pairs:
             orders = ((one, two), (two, one))
             plan.pairs[key1, key2] = tuple(
-                Query("pair", first, second, gap) for first, second in orders for gap in range(GAPS)
+                Query("pair", *both, gap) for both in orders for gap in range(GAPS)
             )
     return plan
 
 
 def target_forms(word: str, inflector: Inflector, lang: str = "en") -> tuple[Form, ...]:
-    """A target's forms as runs of tokens."""
-    forms = dict.fromkeys(split_form(form, lang) for form in inflector.forms(word))
+    """A target's forms as runs of tokens, as `bagpack index` would make them."""
+    from bagpack.corpus.text.tokenizer import split_word
+
+    forms = dict.fromkeys(tuple(map(fold_case, split_word(form, lang))) for form in inflector.forms(word))
     found = tuple(form for form in forms if form)
     if not found:
         raise UsageError(f"the target {word!r} holds nothing that could be found in a text; remove it")

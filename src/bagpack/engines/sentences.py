@@ -46,20 +46,11 @@ def mark(tokens: Iterable[tuple[str, bool]]) -> str:
     >>> mark([("Lion", False), ("'s", True), ("share", False)]).replace(JOINER, "|")
     "Lion|'s share"
     """
-    pieces: list[str] = []
-    for form, glued in tokens:
-        if pieces:
-            pieces.append(JOINER if glued else " ")
-        pieces.append(clean_token(form))
-    return "".join(pieces)
+    return "".join(f"{JOINER if glued else ' '}{clean_token(form)}" for form, glued in tokens)[1:]
 
 
 def unmark(marked: str) -> tuple[list[str], list[bool]]:
-    """The forms that `mark` was given, and which of them are glued to the one before.
-
-    >>> unmark(mark([("Lion", False), ("'s", True), ("share", False)]))
-    (['Lion', "'s", 'share'], [False, True, False])
-    """
+    """The forms that `mark` was given, and which of them are glued to the one before."""
     parts = _BOUNDARY.split(marked)
     forms, glued = parts[0::2], [False, *(boundary == JOINER for boundary in parts[1::2])]
     if _SPECIAL.search(marked):
@@ -68,15 +59,8 @@ def unmark(marked: str) -> tuple[list[str], list[bool]]:
 
 
 def tidy(marked: str) -> str:
-    """Marked text as `mark` would have written it, whatever a server made of it.
-
-    >>> tidy("the\\tlion").replace(INNER_SPACE, "_")
-    'the_lion'
-    """
-    if not _UNTIDY.search(marked):
-        return marked
-    forms, glued = unmark(marked)
-    return mark(zip(forms, glued, strict=True))
+    """Marked text as `mark` would have written it, whatever a server made of it."""
+    return mark(zip(*unmark(marked), strict=True)) if _UNTIDY.search(marked) else marked
 
 
 def plain(marked: str) -> str:
@@ -92,17 +76,6 @@ def index_words(marked: str) -> list[str]:
 def index_word(token: str) -> str:
     """What an engine indexes for one token: case-folded, and cut where engines would refuse it."""
     return fold_case(clean_token(token))[:LONGEST]
-
-
-def split_form(form: str, lang: str) -> tuple[str, ...]:
-    """The tokens of a target's form, as `bagpack index` would make them.
-
-    >>> split_form("lion's share", "en")
-    ('lion', "'s", 'share')
-    """
-    from bagpack.corpus.text.tokenizer import split_word
-
-    return tuple(map(fold_case, split_word(form, lang)))
 
 
 def marked_sentences(text: str, lang: str) -> Iterator[str]:

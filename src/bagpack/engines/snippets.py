@@ -22,8 +22,8 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines.inflect import fold_target
 from bagpack.engines.queries import MAX_GAP
-from bagpack.engines.sentences import KEY_MARK
 from bagpack.errors import StoreError, UsageError
+from bagpack.tasks.pairs import Pair
 
 I64 = NDArray[np.int64]
 SNIPPETS = Kind("snippets", "snippet corpus", 3, "bagpack fetch")
@@ -50,33 +50,25 @@ class SnippetCorpus:
 
     @classmethod
     def open(cls, path: str | Path) -> SnippetCorpus:
-        """Open what `bagpack fetch` made."""
         return cls(open_artefact(Path(path), SNIPPETS))
 
-    @cached_property
-    def for_basis(self) -> Corpus:
-        """The store of distinct sentences."""
-        return Corpus.open(self._stored.file("sentences"))
-
-    @cached_property
-    def for_words(self) -> Corpus:
-        """The store of single contexts."""
-        return Corpus.open(self._stored.file("words"))
-
-    @cached_property
-    def for_pairs(self) -> Corpus:
-        """The store of pair contexts."""
-        return Corpus.open(self._stored.file("pairs"))
+    for_basis = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("sentences")))
+    for_words = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("words")))
+    for_pairs = cached_property[Corpus](lambda self: Corpus.open(self._stored.file("pairs")))
 
     @cached_property
     def _keys(self) -> dict[str, str]:
         return {word: key for word, key, *_ in self._rows("targets.tsv", 4)}
 
     @cached_property
+    def pairs(self) -> list[Pair]:
+        """The pairs that were fetched."""
+        return [(w1, w2) for w1, w2, _ in self._rows("pairs.tsv", 3)]
+
+    @cached_property
     def _fetched(self) -> set[frozenset[str]]:
-        keys = self._keys
         # A word that the other table does not have matches no target.
-        return {frozenset((keys.get(w1, ""), keys.get(w2, ""))) for w1, w2, *_ in self._rows("pairs.tsv", 3)}
+        return {frozenset(self._keys.get(word, "") for word in pair) for pair in self.pairs}
 
     def _rows(self, name: str, columns: int) -> list[list[str]]:
         """The rows of one of the tables, without its header."""
@@ -94,29 +86,22 @@ class SnippetCorpus:
     def resolve(self, words: Sequence[str]) -> list[Target | None]:
         """The target of each fetched word; None if no query found it. A word that was not fetched is an error."""
         named = [fold_target(word) for word in words]
-        absent = [word for word in named if word not in self._keys]
-        if absent:
-            raise self._not_fetched(absent, "")
+        self._check("", [word for word in named if word not in self._keys])
         keys = [self._keys[word] for word in named]
         seen = (self.for_words.lexicon.keys.find(keys) >= 0) | (self.for_pairs.lexicon.keys.find(keys) >= 0)
         return [Target((key,)) if known else None for key, known in zip(keys, seen.tolist(), strict=True)]
 
-    def _not_fetched(self, absent: Sequence[str], kind: str) -> StoreError:
-        others = len(set(absent)) - 1
-        more = f" and {others:,} more" if others else ""
-        return StoreError(
-            f"{self.path} has no snippets for {kind}{absent[0]!r}{more}; add the pairs to the list and run bagpack "
-            f"fetch again with --overwrite (what was answered is not asked twice)"
-        )
+    def _check(self, kind: str, absent: Sequence[str]) -> None:
+        if absent:
+            more = f" and {len(set(absent)) - 1:,} more" if len(set(absent)) > 1 else ""
+            raise StoreError(
+                f"{self.path} has no snippets for {kind}{absent[0]!r}{more}; add the pairs to the list and run bagpack "
+                f"fetch again with --overwrite (what was answered is not asked twice)"
+            )
 
     def _check_fetched(self, pairs: Sequence[tuple[Target, Target]]) -> None:
-        absent = [
-            f"{one} {two}".replace(KEY_MARK, "")
-            for one, two in pairs
-            if frozenset((*one.keys, *two.keys)) not in self._fetched
-        ]
-        if absent:
-            raise self._not_fetched(absent, "the pair ")
+        absent = [pair for pair in pairs if frozenset(pair[0].keys + pair[1].keys) not in self._fetched]
+        self._check("the pair ", [f"{one} {two}" for one, two in absent])
 
     def pick_basis(self, b: int) -> Basis:
         """The b most frequent unigrams and bigrams of the distinct sentences."""
@@ -156,10 +141,6 @@ class SnippetCorpus:
         return self._stored.damages()
 
     def info(self) -> dict[str, Any]:
-        """What `bagpack info` shows."""
         hidden = ("checksums", "data", "seal")
         facts = {name: value for name, value in self.manifest.items() if name not in hidden}
         return {**facts, "path": str(self.path), "bytes": self._stored.size}
-
-    def __repr__(self) -> str:
-        return f"SnippetCorpus({str(self.path)!r}, pairs={self.manifest['pairs']:,})"

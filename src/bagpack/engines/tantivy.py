@@ -23,24 +23,10 @@ from bagpack.errors import BagpackError, UsageError, import_extra
 from bagpack.files import disk_errors, open_regular
 
 if TYPE_CHECKING:
-    from bagpack.engines.queries import Form, Query
+    from bagpack.engines.queries import Query
 
 INDEX = Kind("engine", "search index", 3, "bagpack engine build")
 WRITER_MEMORY = 256 << 20
-
-
-def phrases(query: Query) -> list[list[tuple[int, str]]]:
-    """The alternatives of a query, each as (offset, token): exact distances, not tantivy's unordered slop."""
-
-    def shifted(form: Form, by: int) -> list[tuple[int, str]]:
-        return [(by + offset, index_word(token)) for offset, token in enumerate(form)]
-
-    if query.kind == "word":
-        return [shifted(form, 0) for form in query.forms1]
-    return [
-        shifted(first, 0) + shifted(second, len(first) + query.gap)
-        for first, second in itertools.product(query.forms1, query.forms2)
-    ]
 
 
 @contextmanager
@@ -60,16 +46,11 @@ def _failures(what: str, fix: str = "build it again") -> Iterator[None]:
 
 
 class TantivyEngine(Engine):
-    """An index in a directory."""
-
     exact = True
-    _searcher: Any = None
 
     @property
     def directory(self) -> Path:
-        """The directory that the URL names."""
-        path = self.address.path
-        return Path(path[2:] if path.startswith("//") else path)
+        return Path(self.address.path.removeprefix("//"))
 
     @property
     def _library(self) -> Any:
@@ -79,7 +60,6 @@ class TantivyEngine(Engine):
         """Check what the index says about itself, and open it."""
         library, directory = self._library, self.directory
         stored = open_artefact(directory, INDEX)
-        self.identity = f"tantivy:{stored.manifest.get('build')}"
         with _failures(f"{directory} cannot be opened"):
             with open_regular(stored.file("sentences")) as file:
                 self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -104,21 +84,21 @@ class TantivyEngine(Engine):
         return Snippet(document, text)
 
     def _query(self, query: Query) -> Any:
+        """Any of the forms, or of two with exact distances between their tokens: tantivy's slop has no order."""
         make, occur = self._library.Query, self._library.Occur
-        parts = [
-            make.phrase_query(self._schema, "words", phrase)
-            if len(phrase) > 1
-            else make.term_query(self._schema, "words", phrase[0][1], index_option="basic")
-            for phrase in phrases(query)
-        ]
+        hole = [None] * query.gap
+        runs: Iterable[list[str | None]] = map(list, query.forms1)
+        if query.kind == "pair":
+            products = itertools.product(query.forms1, query.forms2)
+            runs = ([*first, *hole, *second] for first, second in products)
+        parts = []
+        for run in runs:
+            phrase = [(at, index_word(token)) for at, token in enumerate(run) if token is not None]
+            if len(phrase) > 1:
+                parts.append(make.phrase_query(self._schema, "words", phrase))
+            else:
+                parts.append(make.term_query(self._schema, "words", phrase[0][1], index_option="basic"))
         return parts[0] if len(parts) == 1 else make.boolean_query([(occur.Should, part) for part in parts])
-
-    def native(self, query: Query) -> str:
-        """How the query's objects are made: there is no written form of a phrase with offsets in tantivy."""
-        return " OR ".join(
-            f"phrase_query({phrase!r})" if len(phrase) > 1 else f"term_query({phrase[0][1]!r})"
-            for phrase in phrases(query)
-        )
 
     def most_requests(self, query: Query, limit: int) -> int:
         """None: the index is a directory."""
@@ -153,6 +133,3 @@ class TantivyEngine(Engine):
             writer.commit()
             writer.wait_merging_threads()
         return count
-
-
-ENGINE = TantivyEngine

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bagpack.evaluate.result import Breakdown, Bucket, Condition
+from bagpack.evaluate.result import Condition
 from bagpack.learn.targets import chosen_labels
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def correlation(x: Floats, y: Floats) -> float:
     """Pearson's r; NaN if one side is constant or there are fewer than three rows."""
-    if len(x) < 3 or is_constant(x) or is_constant(y):
-        return math.nan
-    return float(np.corrcoef(x, y)[0, 1])
+    return math.nan if len(x) < 3 or is_constant(x) or is_constant(y) else float(np.corrcoef(x, y)[0, 1])
 
 
 def rank_correlation(x: Floats, y: Floats) -> float:
@@ -65,7 +63,6 @@ def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
             "mae": float(np.abs(predicted - ratings).mean()),
         }
     truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
-    per_label = np.hstack([-decisions, decisions]) if targets.kind == "binary" else decisions
     f1, present = f1_scores(truth, chosen)
     out = {
         "f1_macro": float(f1[present].mean()),
@@ -74,7 +71,8 @@ def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
     }
     if targets.kind == "binary":
         out["f1"] = float(f1[1])
-    out["auc"] = _mean_area(truth, per_label)
+        decisions = np.hstack([-decisions, decisions])
+    out["auc"] = _mean_area(truth, decisions)
     return out
 
 
@@ -90,13 +88,9 @@ def _mean_area(truth: Bools, decisions: Floats) -> float:
 
 
 def break_down(
-    parts: Mapping[str, Bools], column: str, correlation: str, targets: Targets, fold_of: Ints,
-    results: Mapping[str, Condition],
-) -> Breakdown:  # fmt: skip
-    """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part.
-
-    ``correlation`` is the name of the metric of ratings.
-    """
+    parts: Mapping[str, Bools], targets: Targets, fold_of: Ints, results: Mapping[str, Condition]
+) -> dict[str, Any]:
+    """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part."""
 
     def score(result: Condition, rows: Bools) -> float:
         if not rows.any():
@@ -105,8 +99,8 @@ def break_down(
             return pooled_correlation(result.predicted[rows], targets.ratings[rows], fold_of[rows])
         return float((result.predicted == targets.codes)[rows].mean())
 
-    buckets = [
-        Bucket(name, int(rows.sum()), {key: score(result, rows) for key, result in results.items()})
-        for name, rows in parts.items()
+    rows = [
+        {"name": name, "n": int(own.sum()), "scores": {key: score(one, own) for key, one in results.items()}}
+        for name, own in parts.items()
     ]
-    return Breakdown(correlation if targets.kind == "rating" else "accuracy", buckets, column)
+    return {"metric": "spearman_pooled" if targets.kind == "rating" else "accuracy", "rows": rows}

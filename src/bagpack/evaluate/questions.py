@@ -7,61 +7,51 @@ counts it as a random guess, 1/choices. Coverage and the accuracy on complete qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError
 from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
-from bagpack.evaluate.result import Condition, Evaluation, QuestionAnswer, Score, interval
-from bagpack.evaluate.splits import check_folds, folds_of, generator_of, numbered
+from bagpack.evaluate.result import Condition, Evaluation, Score, interval
+from bagpack.evaluate.splits import check_folds, folds_of, generator_of
 from bagpack.learn.features import Preset, get_preset, used_words, weigh, weighted_pairs
 from bagpack.learn.fitting import WHOLE, condition_grams
-from bagpack.learn.svm import row_gram
+from bagpack.learn.svm import SvmSettings, row_gram
 from bagpack.names import blocks_of
 from bagpack.parallel import progress
 from bagpack.vectors.counts import PairCounts
+from bagpack.vectors.words import wide_rows
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Csr, Floats, Ints
+    from bagpack.corpus.corpus import Corpus
+    from bagpack.learn.features import Csr, Floats, Ints
 
-DIFFERENCE = "v1−v2"
-WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, "v12": 2.0}
-BLOCKS_OF = {
-    "v1v2": ("v1", "v2", DIFFERENCE),
-    "v12": ("v12",),
-    "v1v2v12": ("v1", "v2", DIFFERENCE, "v12"),
-}
-TRANSDUCTIVE = "Weighting and scaling were fitted on all rows (transductive)."
-BY_COSINES = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
+    Answers = list[tuple[Ints, Floats]]  # of each question: the best choices, and the value of every choice
+
+DIFFERENCE, WIDE = "v1−v2", "wide v1−v2"
+WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, WIDE: 1.0, "v12": 2.0}
+WORDS = ("v1", "v2", DIFFERENCE, WIDE)
+BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
 
 
-@dataclass(frozen=True)
-class QuestionRows:
-    """Rows of a question's pairs in the counts: the stem's (analogies), and the choices'.
-
-    A question whose answer is None is answered, but not scored.
-    """
+class QuestionRows(NamedTuple):
+    """Rows of a question's pairs in the counts: the choices', and the stem's (analogies)."""
 
     choices: tuple[int, ...]
-    answer: int | None
+    answer: int
     stem: int | None = None
 
 
-def question_rows(
-    shapes: Sequence[tuple[int, int | None]], kind: Literal["analogies", "synonyms"]
-) -> list[QuestionRows]:
+def question_rows(shapes: Sequence[tuple[int, int]], kind: str) -> list[QuestionRows]:
     """Rows of questions that follow each other, from (number of choices, answer) of each.
 
-    Examples
-    --------
     >>> question_rows([(2, 0), (3, 1)], "analogies")[1]
     QuestionRows(choices=(4, 5, 6), answer=1, stem=3)
     """
-    out = []
-    at = 0
+    out, at = [], 0
     for choices, answer in shapes:
         stem = at if kind == "analogies" else None
         at += stem is not None
@@ -70,67 +60,52 @@ def question_rows(
     return out
 
 
-# Analogies ---------------------------------------------------------------------------------------------------------
-
-
 def solve_analogies(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    rounds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-) -> Evaluation:
+    counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, corpus: Corpus | None = None, rounds: int = 10, seed: int = 0, C: float = 1.0,
+) -> Evaluation:  # fmt: skip
     """Answer analogy questions: by the sum of centred cosines with the stem (`modern`), or as the paper did.
 
-    There, each question is its own data set: the stem is the positive row, and each round takes the stem of another
-    question as the negative one. The choice of the highest decision value wins the round, most wins the question.
-    Weighting and scaling are fitted on all rows: a round trains on two.
+    With ``corpus``, `modern` counts wide vectors of the words in it. As the paper did, each question is its own data
+    set: the stem is the positive row, and each round takes the stem of another question as the negative one. The choice
+    of the highest decision value wins the round, most wins the question. Weighting and scaling are fitted on all rows:
+    a round trains on two.
     """
     progress()("features", 0, 0)
     preset = get_preset(preset)
-    if not questions:
-        raise InputError("there is no analogy question to answer; give at least one")
     stems = [question.stem for question in questions if question.stem is not None]
-    if len(stems) < len(questions):
-        raise InputError("an analogy question has no stem; give it a pair")
-    blocks = {condition: blocks_of(condition) for condition in conditions}
+    if not stems or len(stems) < len(questions):
+        raise InputError("there is no analogy question, or one has no stem; give each a pair")
     check_found(counts)
     settings: dict[str, Any] = {"preset": preset.name, "transductive": True}
-    results = []
+    answered: dict[str, Answers] = {}
     if preset.analogies_by_cosine:
-        settings["answered by"] = "centred cosines"
-        for condition, total in _cosines(counts, conditions).items():
+        note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
+        wide = None if corpus is None else wide_rows(corpus, counts.targets)
+        for name, total in analogy_scores(counts, conditions, wide).items():
             values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
-            best = [best_choices(value) for value in values]
-            complete = complete_questions(counts, questions, blocks[condition])
-            results.append(score_questions(condition, questions, best, values, complete, None))
-        return _evaluation("analogies", questions, results, [], settings, BY_COSINES)
-    negatives = _draw_negatives(stems, rounds, seed)
-    settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
-    for condition, gram in condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE)).items():
-        elected = [
-            elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
-            for stem, drawn, question in zip(stems, negatives, questions, strict=True)
-        ]
-        best, values = [chosen for chosen, _ in elected], [total for _, total in elected]
-        complete = complete_questions(counts, questions, blocks[condition])
-        results.append(score_questions(condition, questions, best, values, complete, None))
-    return _evaluation("analogies", questions, results, [], settings, TRANSDUCTIVE)
+            answered[name] = [(best_choices(value), value) for value in values]
+    else:
+        note = "Weighting and scaling were fitted on all rows (transductive)."
+        negatives = _draw_negatives(stems, rounds, seed)
+        settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
+        grams = condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE))
+        for name, gram in grams.items():
+            answered[name] = [
+                elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))
+                for stem, drawn, question in zip(stems, negatives, questions, strict=True)
+            ]
+    return _scored("analogies", counts, questions, answered, settings, note)
 
 
 def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[int]]:
     """For each question the stems of others, drawn without repetition, one per round."""
-    if len(stems) < 2:
-        raise InputError(
-            "there are fewer than two analogies; add some, since each takes the others' stems as negatives, "
-            "or use --preset modern, which needs no others"
-        )
-    if rounds < 1:
-        raise UsageError(f"at least 1 round is needed, not {rounds}")
     rng, others = generator_of(seed), len(stems) - 1
+    if others < 1 or rounds < 1:
+        raise InputError(
+            "at least two analogies and one round are needed, since each takes the others' stems as negatives; use "
+            "--preset modern, which needs no others"
+        )
     drawn = [rng.choice(others, size=min(rounds, others), replace=False) for _ in stems]
     return [[stems[k + (k >= i)] for k in own] for i, own in enumerate(drawn)]
 
@@ -159,28 +134,39 @@ def elect(values: Floats) -> tuple[Ints, Floats]:
     return most[best_choices(total[most])], total
 
 
-def _cosines(counts: PairCounts, conditions: Sequence[str]) -> dict[str, Floats]:
+def analogy_scores(
+    counts: PairCounts, conditions: Sequence[str], wide: Csr | None = None
+) -> dict[str, Floats]:
     """For each condition, the sum of the blocks' centred cosines of every two pairs.
 
     Two pairs have the same relation if they differ from other pairs in the same way. So the mean over all pairs is
-    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12, the difference of
-    v1 and v2, and, with half the weight, v1 and v2 themselves. Nothing is trained.
+    subtracted from each row, and the cosines with the stem's row are added up over the blocks: v12 with twice the
+    weight, the difference of v1 and v2, that of the words' wide vectors (`wide_rows`, if they are given), and, with
+    half the weight, v1 and v2 themselves. Nothing is trained.
     """
-    names = dict.fromkeys(name for condition in conditions for name in BLOCKS_OF[condition])
-    blocks = block_rows(counts)
+    blocks = block_rows(counts, wide)
+    used = {own: [name for name in BLOCKS_OF[own] if name in blocks] for own in conditions}
+    names = {name for own in used.values() for name in own}
     cosines = {name: WEIGHTS[name] * centred_cosines(blocks[name]) for name in names}
-    return {own: np.sum([cosines[name] for name in BLOCKS_OF[own]], axis=0) for own in conditions}
+    return {own: np.sum([cosines[name] for name in used[own]], axis=0) for own in conditions}
 
 
-def block_rows(counts: PairCounts) -> dict[str, Csr]:
-    """φ(v1), φ(v2), unit(φ(v1) − φ(v2)) and n/(n+1) · φ(v12), a row for each pair."""
+def block_rows(counts: PairCounts, wide: Csr | None = None) -> dict[str, Csr]:
+    """φ(v1), φ(v2), unit(φ(v1) − φ(v2)), n/(n+1) · φ(v12) and the difference of wide vectors, a row for each pair."""
     words, w1, w2 = used_words(counts)
     weighted = weigh(words, counts.basis)
     one, two = weighted[w1], weighted[w2]
+    blocks = {"v1": one, "v2": two, DIFFERENCE: _difference(one, two), "v12": weighted_pairs(counts)}
+    if wide is not None:
+        blocks[WIDE] = _difference(wide[counts.rows[:, 0]], wide[counts.rows[:, 1]])
+    return blocks
+
+
+def _difference(one: Csr, two: Csr) -> Csr:
+    """Differences of rows, of unit length."""
     apart = sparse.csr_array(one - two)
     lengths = np.sqrt(np.asarray(apart.multiply(apart).sum(axis=1)).ravel())
-    apart = sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
-    return {"v1": one, "v2": two, DIFFERENCE: apart, "v12": weighted_pairs(counts)}
+    return sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
 
 
 def centred_cosines(rows: Csr) -> Floats:
@@ -193,85 +179,35 @@ def centred_cosines(rows: Csr) -> Floats:
     return np.where(filled[:, None] & filled[None, :], gram / lengths[:, None] / lengths[None, :], 0.0)
 
 
-# Synonyms ----------------------------------------------------------------------------------------------------------
-
-
 def solve_synonyms(
-    counts: PairCounts,
-    questions: Sequence[QuestionRows],
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    folds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
-    transductive: bool = False,
-) -> Evaluation:
+    counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, folds: int = 10, seed: int = 0, C: float = 1.0, transductive: bool = False,
+) -> Evaluation:  # fmt: skip
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
     Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
     and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
     check_folds(folds)
-    answered = np.array([question.answer is not None for question in questions])
-    if (known := int(answered.sum())) < folds:
-        what = "synonym questions" if answered.all() else "synonym questions with an answer"
-        cure = f"use --folds {known}" if known > 1 else 'at least two need an "answer", to learn from'
-        raise InputError(f"there are {known} {what}, fewer than the {folds} folds; {cure}")
+    if len(questions) < folds:
+        few = f"there are {len(questions)} synonym questions, fewer than the {folds} folds"
+        raise InputError(f"{few}; add some, or take fewer --folds (at least 2)")
     rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
     starts = np.cumsum([0] + [len(question.choices) for question in questions])
-    owner = np.repeat(np.arange(len(questions)), np.diff(starts))
     y = np.zeros(len(rows), dtype=bool)
-    y[[starts[i] + q.answer for i, q in enumerate(questions) if q.answer is not None]] = True
-    dealt = np.arange(known) % folds
-    generator_of(seed).shuffle(dealt)
-    fold_of = np.full(len(questions), folds)
-    fold_of[answered] = dealt
-    splits = folds_of(fold_of[owner], [*numbered(folds), "asked"][: folds + (known < len(questions))])
-    # Unanswered questions are never used for training.
-    splits = [replace(split, train=split.train[answered[owner[split.train]]]) for split in splits]
-    preset = get_preset(preset)
-    found = cross_validate(counts[rows], y, splits, conditions, preset, C=C, transductive=transductive)
-    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
-
-    def answer(name: str, complete: Bools) -> Condition:
+    y[[start + question.answer for start, question in zip(starts, questions, strict=False)]] = True
+    fold_of = np.arange(len(questions)) % folds
+    generator_of(seed).shuffle(fold_of)
+    splits = folds_of(np.repeat(fold_of, np.diff(starts)), folds)
+    how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive}
+    found = cross_validate(counts[rows], y, splits, conditions, preset, **how)
+    answered: dict[str, Answers] = {}
+    for name in (*conditions, "words-only"):
         values = np.split(found[name].decisions[:, 0], starts[1:-1])
-        best = [best_choices(value) for value in values]
-        return score_questions(name, questions, best, values, complete, members)
-
-    results = [answer(name, complete_questions(counts, questions, blocks_of(name))) for name in conditions]
-    baselines = [answer("words-only", np.ones(len(questions), dtype=bool))]
-    settings = {"preset": preset.name, "folds": folds, "seed": seed, "C": C, "transductive": transductive}
-    return _evaluation("synonyms", questions, results, baselines, settings, found.notes[0])
-
-
-# Scores ------------------------------------------------------------------------------------------------------------
-
-
-def _evaluation(
-    kind: str, questions: Sequence[QuestionRows], conditions: list[Condition], baselines: list[Condition],
-    settings: dict[str, Any], note: str,
-) -> Evaluation:  # fmt: skip
-    """The result, with the score of guessing at random as a baseline."""
-    guess = float(np.mean([1 / len(question.choices) for question in questions]))
-    answers = [
-        QuestionAnswer(
-            "", "", [], question.answer,
-            {result.name: int(result.picked[i]) for result in conditions},
-            {result.name: bool(result.complete[i]) for result in conditions},
-        )
-        for i, question in enumerate(questions)
-    ]  # fmt: skip
-    notes = [note]
-    if unknown := sum(question.answer is None for question in questions):
-        scored = f"the scores are those of the other {len(questions) - unknown}"
-        scored = scored if unknown < len(questions) else "there is no score"
-        notes.append(f"{unknown} of {len(questions)} questions have no answer to compare with; {scored}.")
-    return Evaluation(
-        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=notes,
-        baselines=[Condition("random", {"score": Score(guess)}), *baselines],
-        transductive=bool(settings["transductive"]),
-    )  # fmt: skip
+        answered[name] = [(best_choices(value), value) for value in values]
+    members = [np.flatnonzero(fold_of == k) for k in range(folds)]
+    settings = {**found.settings, "folds": folds, "seed": seed}
+    return _scored("synonyms", counts, questions, answered, settings, found.notes[0], members)
 
 
 def best_choices(values: Floats) -> Ints:
@@ -280,45 +216,52 @@ def best_choices(values: Floats) -> Ints:
     return np.flatnonzero(values >= values.max() - slack)
 
 
-def score_questions(
-    name: str, questions: Sequence[QuestionRows], best: Sequence[Ints], values: Sequence[Floats], complete: Bools,
-    folds: Sequence[Ints] | None,
-) -> Condition:  # fmt: skip
-    """Worst-case score, coverage, accuracies: means over folds where there are any, else over questions.
+def _scored(
+    kind: str, counts: PairCounts, questions: Sequence[QuestionRows], answered: dict[str, Answers],
+    settings: dict[str, Any], note: str, folds: Sequence[Ints] | None = None,
+) -> Evaluation:  # fmt: skip
+    """Worst-case score, coverage, accuracies of each condition, next to those of guessing at random.
 
-    Folds hold questions whose answer is known.
+    They are means over folds where there are any, else over questions.
     """
-    guess = np.array([1 / len(question.choices) for question in questions])
-    credit = np.array(
-        [
-            np.nan if q.answer is None else float(q.answer in chosen) / len(chosen)
-            for q, chosen in zip(questions, best, strict=True)
-        ]
-    )
-    known = ~np.isnan(credit)
 
-    def mean_over_questions(values: Floats) -> Score:
-        return replace(interval(values.tolist(), "accuracy"), folds=())
-
-    def mean(values: Floats) -> Score:
+    def mean(values: Floats, folds: Sequence[Ints] | None = folds) -> Score:
         if folds is None:
-            return mean_over_questions(values)
+            return replace(interval(values.tolist(), "accuracy"), folds=())
         return interval([float(values[fold].mean()) for fold in folds], "accuracy")
 
-    metrics = {
-        "score": mean(np.where(complete | ~known, credit, guess)),
-        "coverage": Score(float(complete.mean())),
-        "complete_accuracy": mean_over_questions(credit[complete & known]),
-        "accuracy": mean(credit),
-    }
-    picked = np.array([chosen[0] for chosen in best])
-    return Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=list(values))
-
-
-def complete_questions(counts: PairCounts, questions: Sequence[QuestionRows], blocks: Sequence[str]) -> Bools:
-    """Per question, whether all its pairs have a vector."""
-    zero = counts.zero_rows(blocks)
-    rows = (
-        [*question.choices, *([] if question.stem is None else [question.stem])] for question in questions
-    )
-    return np.array([not zero[own].any() for own in rows])
+    guess = np.array([1 / len(question.choices) for question in questions])
+    rows = [[*own.choices, *([] if own.stem is None else [own.stem])] for own in questions]
+    results = []
+    for name, picks in answered.items():
+        credit = np.array(
+            [(q.answer in own) / len(own) for q, (own, _) in zip(questions, picks, strict=True)]
+        )
+        complete = np.ones(len(questions), dtype=bool)
+        if name != "words-only":
+            zero = counts.zero_rows(blocks_of(name))
+            complete = np.array([not zero[own].any() for own in rows])
+        metrics = {
+            "score": mean(np.where(complete, credit, guess)),
+            "coverage": Score(float(complete.mean())),
+            "complete_accuracy": mean(credit[complete], None),
+            "accuracy": mean(credit),
+        }
+        picked, values = np.array([own[0] for own, _ in picks]), [value for _, value in picks]
+        results.append(
+            Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=values)
+        )
+    conditions = [result for result in results if result.name != "words-only"]
+    answers = [
+        {
+            "answer": question.answer,
+            "picked": {result.name: int(result.picked[i]) for result in conditions},
+            "complete": {result.name: bool(result.complete[i]) for result in conditions},
+        }
+        for i, question in enumerate(questions)
+    ]
+    random = Condition("random", {"score": Score(float(guess.mean()))})
+    return Evaluation(
+        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=[note],
+        baselines=[random, *results[len(conditions) :]], transductive=settings["transductive"],
+    )  # fmt: skip

@@ -10,10 +10,11 @@ import numpy as np
 
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.crossval import CONDITIONS, cross_validate
-from bagpack.evaluate.result import Breakdown, Bucket, Condition, Evaluation, Reference, Score, interval
+from bagpack.evaluate.result import Condition, Evaluation, Score, interval
 from bagpack.evaluate.run import EvaluateOptions, evaluate_file, load_rows, with_facts
 from bagpack.evaluate.splits import Split, check_folds, generator_of, random_splits, same_pairs
-from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.features import Preset
+from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
 from bagpack.numbers import many
 from bagpack.vectors.counts import PairCounts
@@ -21,26 +22,20 @@ from bagpack.vectors.counts import PairCounts
 if TYPE_CHECKING:
     from bagpack.learn.features import Bools, Index
 
-TASKS = ("analogy", "synonyms", "plausibility", "relations")
+KINDS = {"analogy": "analogies", "synonyms": "synonyms", "plausibility": "ratings", "relations": "relations"}
 RELATIONS_B = 500
 RELATIONS_WANTED = 5
 
 # Herdağdelen & Baroni (2009), fractions; conditions in the order v12, v1v2, v1v2v12.
+ORDER = ("v12", "v1v2", "v1v2v12")
 PAPER: dict[str, dict[str, dict[str, tuple[float, float, float]]]] = {
-    "analogy": {
-        "paper, Yahoo": {"score": (0.425, 0.339, 0.441)},
-        "paper, ukWaC": {"score": (0.380, 0.382, 0.396)},
-    },
-    "synonyms": {
-        "paper, Yahoo": {"score": (0.800, 0.412, 0.750)},
-        "paper, ukWaC": {"score": (0.338, 0.275, 0.425)},
-    },
+    "analogy": {"Yahoo": {"score": (0.425, 0.339, 0.441)}, "ukWaC": {"score": (0.380, 0.382, 0.396)}},
+    "synonyms": {"Yahoo": {"score": (0.800, 0.412, 0.750)}, "ukWaC": {"score": (0.338, 0.275, 0.425)}},
     "plausibility": {
-        "paper, Yahoo": {"spearman_pooled": (0.60, 0.36, 0.55), "spearman": (0.45, 0.26, 0.42)},
-        "paper, ukWaC": {"spearman_pooled": (0.58, 0.33, 0.60), "spearman": (0.48, 0.22, 0.52)},
+        "Yahoo": {"spearman_pooled": (0.60, 0.36, 0.55), "spearman": (0.45, 0.26, 0.42)},
+        "ukWaC": {"spearman_pooled": (0.58, 0.33, 0.60), "spearman": (0.48, 0.22, 0.52)},
     },
 }
-ORDER = ("v12", "v1v2", "v1v2v12")
 RELATIONS_NOTE = "The paper's AUC, over its five relations: 97.6-99.0 % (Yahoo), 95.0-99.1 % (ukWaC)."
 
 
@@ -49,75 +44,49 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
 
     Weighting and scaling are fitted on all rows, as the paper seems to have done.
     """
-    if task not in TASKS:
-        raise UsageError(f"the paper has no task {task!r}; choose one of {', '.join(TASKS)}")
+    if task not in KINDS:
+        raise UsageError(f"the paper has no task {task!r}; choose one of {', '.join(KINDS)}")
     options = replace(options or EvaluateOptions(preset="paper"), transductive=True)
     if task == "relations":
         return _relations(source, path, options)
     split = "group:verb" if task == "plausibility" else "random"
-    expected = {"analogy": "analogies", "plausibility": "ratings"}.get(task, task)
     found = evaluate_file(source, path, replace(options, split=split))
-    if found.kind != expected:
-        raise InputError(f"{path} holds {found.kind}, not {expected}; name the other task or file")
-    published = [
-        Reference(name, {condition: dict(zip(metrics, own, strict=True)) for condition, own in zip(
-            ORDER, zip(*metrics.values(), strict=True), strict=True)})
-        for name, metrics in PAPER[task].items()
-    ]  # fmt: skip
+    if found.kind != KINDS[task]:
+        raise InputError(f"{path} holds {found.kind}, not {KINDS[task]}; name the other task or file")
+    published = []
+    for name, metrics in PAPER[task].items():
+        scores = {own: {metric: metrics[metric][at] for metric in metrics} for at, own in enumerate(ORDER)}
+        published.append({"name": f"paper, {name}", "scores": scores})
     return replace(found, references=published)
 
 
 def _relations(source: str, path: str, options: EvaluateOptions) -> Evaluation:
-    counting = options.counting
-    counting = replace(counting, b=RELATIONS_B if counting.b is None else counting.b)
-    rows = load_rows(source, path, replace(options, counting=counting))
+    b = RELATIONS_B if options.counting.b is None else options.counting.b
+    rows = load_rows(source, path, replace(options, counting=replace(options.counting, b=b)))
     if rows.data.kind != "relations":
         raise InputError(f"{path} holds {rows.data.kind}, not relations; name the other task or file")
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
-    how: dict[str, Any] = {
-        "preset": options.preset,
-        "seed": options.seed,
-        "C": options.svm.C,
-        "transductive": True,
-    }
-    found = relation_rounds(rows.matrix, rows.data.labels, chosen, **how)
-    notes = [*found.notes]
-    if len(counts) > RELATIONS_WANTED:
-        notes.append(
-            f"The data has {len(counts)} relations; the {RELATIONS_WANTED} most frequent were taken: "
-            f"{', '.join(chosen)}."
-        )
-    found = replace(found, notes=[*notes, RELATIONS_NOTE])
+    how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}
+    found = relation_rounds(rows.matrix, rows.data.labels, chosen, transductive=True, **how)
+    taken = f"Of {len(counts)} relations, the most frequent were taken: {', '.join(chosen)}."
+    found = replace(found, notes=[*found.notes, taken, RELATIONS_NOTE])
     return with_facts(found, rows.matrix, path, labels=counts)
-
-
-# The relation task: one binary SVM per relation on balanced samples, scored by AUC ------------------------------------
 
 
 def _balanced(positive: Bools, rng: np.random.Generator) -> Index:
     """Rows of a sample with as many positive as negative ones, in their order."""
-    inside, outside = np.flatnonzero(positive), np.flatnonzero(~positive)
-    size = min(len(inside), len(outside))
-    chosen = [
-        rng.choice(part, size, replace=False) if len(part) > size else part for part in (inside, outside)
-    ]
+    parts = np.flatnonzero(positive), np.flatnonzero(~positive)
+    size = min(map(len, parts))
+    chosen = [rng.choice(part, size, replace=False) if len(part) > size else part for part in parts]
     return np.sort(np.concatenate(chosen)).astype(np.intp)
 
 
 def relation_rounds(
-    counts: PairCounts,
-    labels: Any,
-    relations: Sequence[Any] | None = None,
-    conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern",
-    *,
-    rounds: int = 5,
-    folds: int = 10,
-    seed: int = 0,
-    C: float = 1.0,
+    counts: PairCounts, labels: Any, relations: Sequence[Any] | None = None, conditions: Sequence[str] = CONDITIONS,
+    preset: str | Preset = "modern", *, rounds: int = 5, folds: int = 10, seed: int = 0, C: float = 1.0,
     transductive: bool = False,
-) -> Evaluation:
+) -> Evaluation:  # fmt: skip
     """One binary SVM per relation against all other pairs, the larger side down-sampled; rounds × folds AUCs.
 
     Rounds over the same pairs are not independent, so the interval of a relation is corrected as for repeated
@@ -125,47 +94,33 @@ def relation_rounds(
     """
     check_folds(folds)
     targets = encode_targets(labels)
-    one_hot = targets.one_hot()
-    pairs = same_pairs(counts.w1, counts.w2)
-    rng = generator_of(seed)
-    buckets = []
+    one_hot, pairs, rng = targets.one_hot(), same_pairs(counts.w1, counts.w2), generator_of(seed)
+    parts = []
     scores: dict[str, list[Score]] = {name: [] for name in conditions}
     for relation in targets.classes if relations is None else relations:
         positive = one_hot[:, targets.classes.index(relation)]
         smaller = int(min(positive.sum(), (~positive).sum()))
         if smaller < folds:
-            side = "has" if positive.sum() == smaller else "is missing from"
-            raise InputError(
-                f"the relation {relation!r} {side} {many(smaller, 'pair')}, fewer than the {folds} folds; "
-                "remove its rows"
-            )
+            few = f"{many(smaller, 'pair')} with or without it, fewer than the {folds} folds"
+            raise InputError(f"the relation {relation!r} has {few}; remove its rows")
         splits = []
         for _ in range(rounds):
             rows = _balanced(positive, rng)
-            drawn = random_splits(
-                encode_targets(positive[rows]), folds, int(rng.integers(2**31)), pairs[rows]
-            )
+            own = encode_targets(positive[rows])
+            drawn = random_splits(own, folds, int(rng.integers(2**31)), pairs[rows])
             splits += [Split(split.name, rows[split.train], rows[split.test]) for split in drawn]
-        how: dict[str, Any] = {"C": C, "transductive": transductive, "baselines": False}
+        how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive, "baselines": False}
         found = cross_validate(counts, positive, splits, conditions, preset, **how)
         for name in conditions:
             areas = found[name].metrics["auc"].folds
             scores[name].append(interval(areas, "auc", test_share=1 / (folds - 1)))
         means = {name: scores[name][-1].mean for name in conditions}
-        buckets.append(Bucket(str(relation), int(positive.sum()), means))
-    settings = {
-        "preset": get_preset(preset).name, "rounds": rounds, "folds": folds, "seed": seed, "C": C,
-        "transductive": transductive,
-    }  # fmt: skip
+        parts.append({"name": str(relation), "n": int(positive.sum()), "scores": means})
+    settings = {**found.settings, "rounds": rounds, "folds": folds, "seed": seed}
+    means = {name: float(np.mean([one.mean for one in own])) for name, own in scores.items()}
+    mean_note = "The AUC is the mean over the relations, each from balanced samples of its own."
     return Evaluation(
         kind="relations", main_metric="auc", settings=settings, transductive=transductive,
-        groups=Breakdown("auc", buckets, "relation"),
-        conditions=[
-            Condition(name, {"auc": Score(float(np.mean([one.mean for one in scores[name]])))}, values=scores[name])
-            for name in conditions
-        ],
-        notes=[
-            found.notes[0],
-            "The AUC is the mean over the relations, each from balanced samples of its own.",
-        ],
+        groups={"metric": "auc", "rows": parts}, notes=[found.notes[0], mean_note],
+        conditions=[Condition(name, {"auc": Score(means[name])}, values=scores[name]) for name in conditions],
     )  # fmt: skip

@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
-from bagpack.notebook import html_table
-from bagpack.numbers import metric_info, metric_label, show_interval, show_score
+from bagpack.numbers import metric_info
 
-FORMAT = 3  # raised whenever the meaning of a key of the JSON changes, or a key is removed
+FORMAT = 4  # raised whenever the meaning of a key of the JSON changes, or a key is removed
 HIDDEN = {"json": False}  # metadata of a field with an array or the like, which JSON does not have
-
-
-# Scores ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -36,14 +32,6 @@ def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0
     With ``test_share`` = 0 this is the plain t interval over folds. Rounds of cross-validation over the same rows are
     not independent; for them ``test_share`` is n_test / n_train of a fold (the corrected resampled t interval of
     Nadeau and Bengio, 2003).
-
-    Examples
-    --------
-    >>> score = interval([0.7, 0.8, 0.9])
-    >>> round(score.mean, 3), round(score.low, 3), round(score.high, 3)
-    (0.8, 0.552, 1.048)
-    >>> interval([0.7, 0.8, 0.9], "accuracy").high
-    1.0
     """
     found = np.array([value for value in values if math.isfinite(value)])
     folds = tuple(float(value) for value in values)
@@ -65,37 +53,24 @@ def correlation_interval(rho: float, n: int) -> Score:
     return Score(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
-
-    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
-    s²·(1/k + n_test/n_train).
-    """
-
-    a: str
-    b: str
-    metric: str
-    difference: float
-    low: float = math.nan
-    high: float = math.nan
-    p: float = math.nan
-
-
 def compare(
     a: Sequence[float], b: Sequence[float], *, test_share: float, names: tuple[str, str] = ("a", "b"),
     metric: str = "",
-) -> Comparison:  # fmt: skip
-    """Compare two conditions fold by fold; ``test_share`` is n_test / n_train of a fold."""
+) -> dict[str, Any]:  # fmt: skip
+    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
+
+    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
+    s²·(1/k + n_test/n_train), where the last is ``test_share``.
+    """
     differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     differences = differences[np.isfinite(differences)]
-    k = len(differences)
+    k, p = len(differences), math.nan
     score = interval(differences.tolist(), test_share=test_share)
-    if k < 2:
-        return Comparison(*names, metric, score.mean)
-    error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
-    p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
-    return Comparison(*names, metric, score.mean, score.low, score.high, p)
+    if k > 1:
+        error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
+        p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
+    ends = {"difference": score.mean, "low": score.low, "high": score.high, "p": p}
+    return {"a": names[0], "b": names[1], "metric": metric, **ends}
 
 
 @dataclass(frozen=True)
@@ -119,52 +94,13 @@ class Condition:
     values: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
 
-# Parts of an evaluation --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Counts of rows by true label (down) and predicted label (across), for one condition."""
-
-    condition: str
-    labels: list[str]
-    counts: list[list[int]]
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """A part of the rows, its size, and each condition's score there (NaN where there is none)."""
-
-    name: str
-    n: int
-    scores: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Breakdown:
-    """A metric by bucket of co-occurrence frequency (0, 1–9, 10–99, 100+) or by group (verb, relation)."""
-
-    metric: str
-    rows: list[Bucket]
-    column: str = ""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A line of the concordance: its document and its seven pieces (before, left, w, between, w, right, after)."""
-
-    document: str
-    pieces: list[str]
-
-
 @dataclass
 class Prediction:
     """A row of the data set with its out-of-fold prediction by the last condition.
 
-    ``label`` and ``predicted`` are labels or ratings; ``predicted`` is None for rows that no fold tested.
-    ``probability`` is the calibrated probability of the predicted label, ``label_probability`` that of the given one;
-    both are None for ratings. ``abstained``: the probability is below the threshold of ``Abstention``, or a word is
-    unknown. ``together`` is how often the pair was seen; None if a word is unknown.
+    ``predicted`` is None for rows that no fold tested, ``together`` None if a word is unknown. ``abstained``: the
+    probability is below the threshold, or a word is unknown. ``sentences`` are lines of the concordance, each with its
+    ``document`` and its seven ``pieces`` (before, left, w, between, w, right, after).
     """
 
     line: int
@@ -177,119 +113,30 @@ class Prediction:
     label_probability: float | None = None
     abstained: bool | None = None
     together: int | None = None
-    sentences: list[Sentence] = field(default_factory=list)
-
-    @property
-    def is_mistake(self) -> bool:
-        """Whether a tested row has another label than predicted; for ratings every tested row has an error."""
-        return self.predicted is not None and self.predicted != self.label
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """Predictions of similar probability: how many, their mean probability, and the share that is right."""
-
-    n: int
-    probability: float
-    accuracy: float
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Whether probabilities are what they say: bins, and the expected calibration error (mean gap over rows)."""
-
-    bins: list[ReliabilityBin]
-    error: float
-
-
-@dataclass(frozen=True)
-class Abstention:
-    """What happens if predictions below ``threshold`` are withheld.
-
-    The threshold of each fold is chosen on the other folds for the wanted ``precision``; ``threshold`` is the one of
-    all folds together. ``coverage`` is the share of rows that are answered, ``precision_found`` the share of those
-    that is right.
-    """
-
-    precision: float
-    threshold: float | None
-    coverage: float
-    precision_found: float | None
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """The main score with a part of the training rows."""
-
-    rows: int
-    score: Score
-
-
-@dataclass(frozen=True)
-class LearningCurve:
-    """The main score of one condition by number of training rows.
-
-    ``gain`` is what the last doubling of the training rows brought, over the folds; ``next_gain`` what another
-    doubling would bring if gains keep shrinking at the same rate.
-    """
-
-    condition: str
-    metric: str
-    points: list[CurvePoint]
-    gain: Comparison
-    next_gain: float | None
-
-
-@dataclass(frozen=True)
-class QuestionAnswer:
-    """A multiple-choice question, its answer (None if unknown), and what each condition picked."""
-
-    id: str
-    stem: Any
-    choices: list[Any]
-    answer: int | None
-    picked: dict[str, int]
-    complete: dict[str, bool]
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Published numbers for comparison: condition → metric → value."""
-
-    name: str
-    scores: dict[str, dict[str, float]]
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A feature's stable name (``v12:-betw:such as``) and its weight in the model for one label."""
-
-    name: str
-    weight: float
+    sentences: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """The result of an evaluation: ``kind`` is relations, ratings, analogies or synonyms.
 
-    `cross_validate` and the question solvers fill the first part; a run over files adds the rest. ``fold_of`` has the
-    number of the fold that tested each row, −1 for rows that were not tested. ``suspicious`` are the numbers of the
-    ``predictions`` whose label the model contradicts with confidence, the surest first. Fractions are fractions.
+    `cross_validate` and the question solvers fill the first part; a run over files adds the rest. The parts are those
+    of the JSON, which docs/evaluation.md describes. ``fold_of`` has the number of the fold that tested each row, or −1.
     """
 
     kind: str
     main_metric: str
     conditions: list[Condition]
     baselines: list[Condition] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[dict[str, Any]] = field(default_factory=list)
     fold_of: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     rows: int = 0
     tested_rows: int = 0
     dropped: int = 0
     transductive: bool = False
-    confusion: Confusion | None = None
-    buckets: Breakdown | None = None
-    groups: Breakdown | None = None
+    confusion: dict[str, Any] = field(default_factory=dict)
+    buckets: dict[str, Any] = field(default_factory=dict)
+    groups: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # What a run over files adds.
@@ -299,21 +146,18 @@ class Evaluation:
     data: dict[str, Any] = field(default_factory=dict)
     predictions: list[Prediction] = field(default_factory=list)
     suspicious: list[int] = field(default_factory=list)
-    reliability: Reliability | None = None
-    abstention: Abstention | None = None
-    learning_curve: LearningCurve | None = None
-    features: dict[str, list[Feature]] = field(default_factory=dict)
-    answers: list[QuestionAnswer] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
+    reliability: dict[str, Any] = field(default_factory=dict)
+    abstention: dict[str, Any] = field(default_factory=dict)
+    learning_curve: dict[str, Any] = field(default_factory=dict)
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    references: list[dict[str, Any]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
     def tested(self) -> Any:
-        """Which rows some fold tested."""
         return np.asarray(self.fold_of >= 0)
 
     def __getitem__(self, name: str) -> Condition:
-        """The condition or baseline called ``name``."""
         return {result.name: result for result in (*self.conditions, *self.baselines)}[name]
 
     @property
@@ -326,32 +170,16 @@ class Evaluation:
         """As JSON, without the arrays of the rows; what there is not is omitted."""
         found = {"format": FORMAT, **plain(self)}
         found["tested"] = found.pop("tested_rows")
-        kept = ("transductive", "rows", "tested", "dropped", "baselines", "notes", "settings")
-        return {
-            name: value for name, value in found.items() if value not in (None, [], {}, "") or name in kept
-        }
-
-    def _repr_html_(self) -> str:
-        def cell(score: Score | None, metric: str) -> str:
-            if score is None:
-                return ""
-            between = show_interval(score.low, score.high, metric)
-            return show_score(score.mean, metric) + (f" ({between})" if between else "")
-
-        names = self.metric_names
-        header = ["condition", *(metric_label(name) for name in names)]
-        results = (*self.conditions, *self.baselines)
-        rows = [[one.name, *(cell(one.metrics.get(name), name) for name in names)] for one in results]
-        return html_table(f"{self.kind}: {self.tested_rows:,} rows", header, rows)
+        kept = ("baselines", "notes", "settings")
+        return {name: value for name, value in found.items() if value not in ([], {}, "") or name in kept}
 
 
 def plain(value: Any) -> Any:
     """Dataclasses, numpy's numbers and NaN as JSON has them: dictionaries, numbers, null."""
     if is_dataclass(value) and not isinstance(value, type):
         shown = [one.name for one in fields(value) if one.metadata.get("json", True)]
-        empty: dict[str, Any] = {"zero_rows": None, "sentences": []}  # omitted where there is nothing
         items = ((name, getattr(value, name)) for name in shown)
-        return {name: plain(item) for name, item in items if name not in empty or item != empty[name]}
+        return {name: plain(item) for name, item in items if name != "sentences" or item}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

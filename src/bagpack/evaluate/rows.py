@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bagpack.evaluate.result import Abstention, Evaluation, Prediction, Reliability, ReliabilityBin, Sentence
-from bagpack.evaluate.splits import Split
+from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.learn import calibration
 from bagpack.learn.targets import chosen_labels, decode
 from bagpack.sheets import Cell
+from bagpack.wording import first_words, last_words
 
 if TYPE_CHECKING:
     from bagpack.contexts.targets import ContextSource
     from bagpack.contexts.windows import Windows
-    from bagpack.learn.features import Bools, Floats, Index, Ints
+    from bagpack.learn.features import Bools, Floats, Ints
+    from bagpack.learn.fitting import HeldOut
     from bagpack.learn.targets import Targets
 
 PARTS = 10  # more folds than this are joined: a calibration curve needs few rows
@@ -38,13 +39,12 @@ COLUMNS = (
 
 def add_predictions(
     found: Evaluation, targets: Targets, rows: list[Prediction], folds: Sequence[str], precision: float = PRECISION,
-    training: Evaluation | None = None,
+    training: tuple[Ints, HeldOut] | None = None,
 ) -> Evaluation:  # fmt: skip
     """Fill in the predictions of ``rows``, and add suspicious labels, reliability and abstention.
 
-    ``folds`` are the names of the folds. ``training`` is a cross-validation of the training rows (see
-    `calibration_splits`): where a test file is evaluated, probabilities and thresholds come from it, and without it
-    there are none.
+    ``folds`` are the names of the folds. ``training`` are the training rows of a test file, with their held-out
+    decision values, from which probabilities and thresholds are then taken.
     """
     decisions, tested = found.conditions[-1].decisions, found.tested
     answers = decode(targets.kind, np.nan_to_num(decisions))
@@ -55,9 +55,12 @@ def add_predictions(
     found = replace(found, predictions=rows)
     if targets.kind == "rating":
         return found
-    parts = calibration_parts(found.fold_of if training is None else training.fold_of)
+    parts = np.where(tested, found.fold_of % PARTS, -1)
     if training is not None:
-        decisions = np.where(training.tested[:, None], training.conditions[-1].decisions, decisions)
+        parts = np.full(len(rows), -1)
+        parts[training[0]] = training[1].fold
+        decisions = decisions.copy()
+        decisions[training[0]] = training[1].decisions
     per_label = calibrated(targets, decisions, parts)
     truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
     probability, of_label = (calibration.answer_probability(per_label, labels) for labels in (chosen, truth))
@@ -69,19 +72,21 @@ def add_predictions(
     accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
     withheld = ~known | ~accepted
     for i in np.flatnonzero(usable).tolist():
-        rows[i].probability, rows[i].label_probability = (
-            round(float(share[i]), 6) for share in (probability, of_label)
-        )
+        rows[i].probability = round(float(probability[i]), 6)
+        rows[i].label_probability = round(float(of_label[i]), 6)
         rows[i].abstained = bool(withheld[i])
     threshold, fitted = None, (parts >= 0) & known
     if fitted.any():
         chosen_on = calibration.Answers(probability[fitted], right[fitted])
         threshold = calibration.choose_threshold(chosen_on, precision).value
     answered, right = ~withheld[usable], right[usable]
-    precision_found = float(right[answered].mean()) if answered.any() else None
+    abstention = {
+        "precision": precision, "threshold": threshold, "coverage": float(answered.mean()),
+        "precision_found": float(right[answered].mean()) if answered.any() else None,
+    }  # fmt: skip
     return replace(
-        found, suspicious=suspicious(targets, per_label, usable), reliability=reliability(probability[usable], right),
-        abstention=Abstention(precision, threshold, float(answered.mean()), precision_found),
+        found, suspicious=suspicious(targets, per_label, usable), abstention=abstention,
+        reliability=reliability(probability[usable], right),
     )  # fmt: skip
 
 
@@ -106,12 +111,12 @@ def mistakes(rows: Sequence[Prediction]) -> list[int]:
     """Numbers of the wrong predictions: the most probable first, ratings with the largest error first."""
 
     def size(i: int) -> float:
-        row = rows[i]
-        if isinstance(row.label, str):
-            return -(row.probability or 0.0)
-        return -abs(float(row.predicted or 0.0) - row.label)
+        label, predicted = rows[i].label, rows[i].predicted
+        return (
+            -(rows[i].probability or 0.0) if isinstance(label, str) else -abs(float(predicted or 0.0) - label)
+        )
 
-    return sorted((i for i, row in enumerate(rows) if row.is_mistake), key=lambda i: (size(i), i))
+    return sorted((i for i, row in enumerate(rows) if row.predicted not in (None, row.label)), key=size)
 
 
 def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) -> None:
@@ -123,42 +128,16 @@ def add_sentences(found: Evaluation, source: ContextSource, windows: Windows) ->
             rows[i].sentences = [sentence(line.document, line.pieces) for line in lines]
 
 
-def sentence(document: str, pieces: Sequence[str]) -> Sentence:
+def sentence(document: str, pieces: Sequence[str]) -> dict[str, Any]:
     """A line of the concordance, with what is beyond its windows cut to a bounded length."""
     before, *middle, after = pieces
-    if len(before) > PIECE:
-        before = "…" + before[-PIECE:]
-    if len(after) > PIECE:
-        after = after[:PIECE] + "…"
-    return Sentence(document, [before, *(piece[: 2 * PIECE] for piece in middle), after])
+    cut = [last_words(before, PIECE), *(piece[: 2 * PIECE] for piece in middle), first_words(after, PIECE)]
+    return {"document": document, "pieces": cut}
 
 
 def predictions_table(found: Evaluation) -> list[list[Cell]]:
-    """Header and rows of the table that ``--predictions`` writes; numbers are numbers."""
+    """Header and rows of the table that ``--predictions`` writes."""
     return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in found.predictions)]
-
-
-# Probabilities -----------------------------------------------------------------------------------------------------
-
-
-def calibration_splits(targets: Targets, split: Split, pairs: Index) -> list[Split]:
-    """Folds of the training rows of ``split``, to calibrate what it tests; none where the rows are too few.
-
-    Rows with the same number in ``pairs`` are in the same fold.
-    """
-    rows, labels = split.train, targets.codes[split.train]
-    if len(rows) < FEWEST or len(np.unique(pairs[rows])) < 2 or np.bincount(labels).max() < 2:
-        return []
-    fold = calibration.calibration_folds(targets.columns[rows], pairs[rows])
-    numbers = np.unique(fold).tolist()
-    if any(len(np.unique(labels[fold != k])) < 2 for k in numbers):
-        return []  # a fold would have one label to learn from
-    return [Split(str(k + 1), rows[fold != k], rows[fold == k]) for k in numbers]
-
-
-def calibration_parts(fold_of: Ints) -> Ints:
-    """The part of each row that is calibrated on the other parts: its fold, or several joined; −1 for rows without."""
-    return np.where(fold_of >= 0, fold_of % PARTS, -1)
 
 
 def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
@@ -174,26 +153,17 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
     rest = ~own & np.isfinite(decisions).all(axis=1)
     if rest.any():
-        found[rest] = calibration.fit_calibration(decisions[own], columns, kind).probabilities(
-            decisions[rest]
-        )
+        curves = calibration.fit_calibration(decisions[own], columns, kind)
+        found[rest] = curves.probabilities(decisions[rest])
     return found
 
 
-def reliability(probability: Floats, right: Bools) -> Reliability:
-    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reliability(np.array([0.85, 0.85, 0.85, 0.85]), np.array([True, True, True, False])).error
-    0.1
-    """
+def reliability(probability: Floats, right: Bools) -> dict[str, Any]:
+    """Mean probability and accuracy in ten bins of equal width, and the expected calibration error."""
     place = np.searchsorted(np.linspace(0.0, 1.0, BINS + 1)[1:-1], probability)
-    inside = [place == number for number in np.unique(place)]
-    bins = [
-        ReliabilityBin(int(rows.sum()), float(probability[rows].mean()), float(right[rows].mean()))
-        for rows in inside
-    ]
-    error = sum(one.n * abs(one.accuracy - one.probability) for one in bins) / len(probability)
-    return Reliability(bins, round(error, 6))
+    bins, error = [], 0.0
+    for rows in (place == number for number in np.unique(place)):
+        mean, share = float(probability[rows].mean()), float(right[rows].mean())
+        bins.append({"n": int(rows.sum()), "probability": mean, "accuracy": share})
+        error += rows.mean() * abs(share - mean)
+    return {"bins": bins, "error": round(float(error), 6)}

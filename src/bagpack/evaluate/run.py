@@ -9,26 +9,23 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bagpack._version import __version__
 from bagpack.basis import Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.evaluate import questions as choice
 from bagpack.evaluate.crossval import CONDITIONS, cross_validate, learning_curve
-from bagpack.evaluate.result import Evaluation, Feature, Prediction
-from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences, calibration_splits
-from bagpack.evaluate.splits import Split, fixed_split, group_codes, make_splits, same_pairs, separate
-from bagpack.learn import LinearModel, Targets, encode_targets, fit_counts
+from bagpack.evaluate.result import Evaluation, Prediction
+from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences
+from bagpack.evaluate.splits import Split, fixed_split, make_splits, same_pairs, separate
+from bagpack.learn import Targets, encode_targets
 from bagpack.learn.features import get_preset
+from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
-from bagpack.numbers import many
 from bagpack.parallel import progress
 from bagpack.sources import find_store, open_source
-from bagpack.tasks.checks import equal_ratings, similar_labels, similar_labels_sentence
+from bagpack.tasks.checks import similar_labels, similar_labels_sentence
 from bagpack.tasks.files import TextFile, read_text_file
 from bagpack.tasks.pairs import Dataset, distinct_words, read_dataset
 from bagpack.tasks.questions import has_questions, read_questions
@@ -37,9 +34,7 @@ from bagpack.vectors.storage import is_matrix
 
 DEFAULT_B = 1500
 LISTED = 50  # names that a result lists; the numbers are always whole
-STRONGEST = 12
-# More rows have no learning curve and no features: they take as long as the folds.
-MOST_ROWS_FOR_FEATURES = 20_000
+MOST_ROWS_FOR_CURVE = 20_000  # a learning curve takes as long as the folds
 
 
 @dataclass(frozen=True)
@@ -63,26 +58,20 @@ class EvaluateOptions:
     seed: int = 0
     transductive: bool = False
     C: float | None = None  # the preset's own
-    epsilon: float = 0.2
     columns: Mapping[str, str] | None = None
-    features: bool = True  # and the learning curve, and sentences of mistakes
-    precision: float = PRECISION
+    details: bool = True  # the learning curve, and sentences of mistakes
+    precision: float | None = None  # of the answers that are not withheld
     counting: CountOptions = field(default_factory=CountOptions)
 
     def __post_init__(self) -> None:
-        if not 0 < self.precision <= 1:
-            raise UsageError(
-                f"--precision {self.precision:g} is not a share; give a number above 0 and up to 1"
-            )
+        if self.precision is not None and not 0 < self.precision <= 1:
+            raise UsageError(f"--precision {self.precision:g} is not above 0 and up to 1; give such a share")
         if self.test is not None and (self.split != "random" or self.folds is not None):
-            raise UsageError(
-                "--test takes the place of folds, so --split and --folds cannot be used; remove them"
-            )
+            raise UsageError("--test takes the place of folds; remove --split and --folds")
 
     @property
     def svm(self) -> SvmSettings:
-        """The SVM's settings; C as given, or the preset's."""
-        return SvmSettings(self.C if self.C is not None else get_preset(self.preset).C, self.epsilon)
+        return SvmSettings(self.C if self.C is not None else get_preset(self.preset).C)
 
 
 @dataclass(frozen=True)
@@ -95,31 +84,19 @@ class Rows:
 
     @property
     def targets(self) -> Targets:
-        """The answers as the learners take them."""
-        if self.data.kind == "ratings":
-            return encode_targets(self.data.scores, kind="rating")
-        return encode_targets(self.data.labels)
-
-    @property
-    def task_column(self) -> str | None:
-        """The column whose values are tasks of their own: true or false within each relation."""
-        return self.data.group_column if self.data.kind == "relations" else None
+        rated = self.data.kind == "ratings"
+        return encode_targets(self.data.scores, kind="rating") if rated else encode_targets(self.data.labels)
 
     @property
     def words(self) -> tuple[list[str], list[str]]:
         """First and second words, the same if the corpus takes them for the same (vein, veins)."""
-        matrix = self.matrix
-        names = zip(matrix.targets, matrix.name_list, strict=True)
+        names = zip(self.matrix.targets, self.matrix.name_list, strict=True)
         shown = [str(target or name.casefold()) for target, name in names]
-        return [shown[name] for name in matrix.rows[:, 0]], [shown[name] for name in matrix.rows[:, 1]]
+        first, second = self.matrix.rows[:, :2].T
+        return [shown[name] for name in first], [shown[name] for name in second]
 
 
-# The way of an evaluation ------------------------------------------------------------------------------------------
-
-
-def evaluate_file(
-    source: str, path: str | Path | TextFile, options: EvaluateOptions | None = None
-) -> Evaluation:
+def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | None = None) -> Evaluation:
     """Evaluate the labels, ratings or questions of a file on a source of counts: a store, snippets or a matrix."""
     options = options or EvaluateOptions()
     file = read_text_file(path)
@@ -130,162 +107,99 @@ def evaluate_file(
     return answer_questions(source, file, options)
 
 
-def load_rows(source: str, path: str | Path | TextFile, options: EvaluateOptions) -> Rows:
+def load_rows(source: str, path: str | TextFile, options: EvaluateOptions) -> Rows:
     """Read the data and count its pairs."""
-    data = read_dataset(path, columns=options.columns)
-    n_train: int | None = None
+    data, n_train = read_dataset(path, columns=options.columns), None
     if options.test is not None:
-        other = read_dataset(options.test, columns=options.columns)
+        other, n_train = read_dataset(options.test, columns=options.columns), len(data)
         if other.kind != data.kind:
             raise InputError(
-                f"{data.path} holds {data.kind} and {options.test} {other.kind}; both must hold the same"
+                f"{data.path} holds {data.kind}, {other.path} {other.kind}; both must hold the same"
             )
-        n_train = len(data)
         data = data.joined(other)
     learned = data.scores[:n_train]
     if learned.size and learned.min() == learned.max():
-        raise InputError(equal_ratings(learned[0]))
+        raise InputError(
+            f"every pair has the rating {learned[0]:g}; at least two different ratings are needed"
+        )
     return Rows(data, matrix_of(source, data.pairs, options.counting), n_train)
 
 
 def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     """Evaluate rows that are counted already."""
-    data, matrix, targets = rows.data, rows.matrix, rows.targets
+    data, matrix, targets, last = rows.data, rows.matrix, rows.targets, options.conditions[-1]
     splits = splits_of(rows, options)
-    how: dict[str, Any] = {
-        "preset": options.preset, "C": options.svm.C, "epsilon": options.epsilon, "transductive": options.transductive
-    }  # fmt: skip
-    groups: dict[str, Any] = {}
-    if data.group_column and (targets.kind == "rating" or rows.task_column):
-        groups = {"groups": data.column(data.group_column), "group_column": data.group_column}
-    found = cross_validate(matrix, targets, splits, options.conditions, **how, **groups)
+    how: dict[str, Any] = {"preset": options.preset, "svm": options.svm, "transductive": options.transductive}
+    if data.group_column:
+        how["groups"] = data.column(data.group_column)
+    found = cross_validate(matrix, targets, splits, options.conditions, **how)
     training = None
     if rows.n_train is not None and targets.kind != "rating":
-        pairs = same_pairs(*rows.words)
-        folds = [fold for split in splits for fold in calibration_splits(targets, split, pairs)]
-        last = options.conditions[-1:]
-        training = cross_validate(matrix, targets, folds, last, baselines=False, **how) if folds else None
-    found = add_predictions(
-        found, targets, _blank_rows(rows), [split.name for split in splits], options.precision, training
-    )
-    notes, features, curve = [*found.notes, *_data_notes(rows, found.dropped)], {}, None
-    if options.features and len(data) > MOST_ROWS_FOR_FEATURES:
-        notes.append(
-            f"With more than {MOST_ROWS_FOR_FEATURES:,} rows, no learning curve and no strongest features are "
-            "computed; bagpack train --no-scores, then bagpack explain, shows what a model has learned."
-        )
-    elif options.features:
-        curve = learning_curve(found, matrix, targets, splits, options.seed, **how, **groups)
-        if not rows.task_column:
-            progress()("model", 0, 0)
-            features = features_of(
-                fit_counts(matrix, targets, options.conditions[-1], options.preset, options.svm)
-            )
+        train = splits[0].train
+        held_out = hold_out(matrix[train], targets[train], last, options.preset, options.svm)
+        training = None if held_out is None else (train, held_out)
+    answers = data.scores.tolist() if data.kind == "ratings" else data.labels
+    facts = zip(data.lines, data.pairs, answers, matrix.seen.tolist(), matrix.unknown.tolist(), strict=True)
+    blank = [
+        Prediction(line, *pair, own, together=None if unknown else seen)
+        for line, pair, own, seen, unknown in facts
+    ]
+    names = [split.name for split in splits]
+    found = add_predictions(found, targets, blank, names, options.precision or PRECISION, training)
+    notes, curve = [*found.notes], {}
+    if rows.n_train is not None and found.dropped:
+        same = "Training rows that repeat a pair of the test file (in either order, or with the same lemmas)"
+        notes.append(f"{same} were excluded: {found.dropped:,} of {rows.n_train:,}.")
+    notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
+    if options.details and len(data) > MOST_ROWS_FOR_CURVE:
+        notes.append(f"There is no learning curve for more than {MOST_ROWS_FOR_CURVE:,} rows.")
+    elif options.details:
+        curve = learning_curve(found, matrix, targets, splits, options.seed, **how)
     split = "test file" if rows.n_train is not None else options.split
-    found = replace(
-        found, notes=notes, features=features, learning_curve=curve,
-        settings={**found.settings, "split": split, "seed": options.seed},
-    )  # fmt: skip
+    settings = {**found.settings, "split": split, "seed": options.seed}
+    found = replace(found, notes=notes, learning_curve=curve, settings=settings)
     labels = {"labels": data.label_counts} if data.kind == "relations" else {}
     found = with_facts(found, matrix, data.path, **labels)
-    if options.features and (counted := counted_source(matrix)) is not None:
+    if options.details and (counted := counted_source(matrix)) is not None:
         add_sentences(found, counted, matrix.settings.windows)
     return found
 
 
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
-    """The folds that the options ask for; each task of several in one file has folds of its own."""
+    """The folds that the options ask for, or the test file as one fold."""
+    if rows.n_train is not None:
+        fixed = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
+        splits = separate(fixed, same_pairs(*rows.words))
+        if not len(splits[0].train):
+            raise InputError("every training row repeats a pair of the test file; test on other pairs")
+        return splits
     column = options.split.removeprefix("group:")
     groups = rows.data.column(column) if column != options.split else None
-    targets, (w1, w2) = rows.targets, rows.words
-    named = rows.data.column(rows.task_column) if rows.task_column else [""] * len(rows.data)
-    names, codes = group_codes(named)
-    found = []
-    for code, name in enumerate(names):
-        own = np.flatnonzero(codes == code)
-        words = [w1[i] for i in own], [w2[i] for i in own]
-        try:
-            if rows.n_train is not None:
-                n_train = int((own < rows.n_train).sum())
-                splits = separate(fixed_split(n_train, len(own) - n_train), same_pairs(*words))
-                if not len(splits[0].train):
-                    raise InputError(
-                        "every training row repeats a pair of the test file, so nothing is left to train on; test on "
-                        "other pairs, or omit --test to cross-validate"
-                    )
-            else:
-                own_groups = None if groups is None else [groups[i] for i in own]
-                splits = make_splits(
-                    options.split, targets[own], words=words, groups=own_groups, folds=options.folds, seed=options.seed
-                )  # fmt: skip
-        except InputError as error:
-            raise type(error)(f"{rows.task_column} {name}: {error}" if name else str(error)) from error
-        found += [
-            Split(f"{name} {split.name}".lstrip(), own[split.train], own[split.test], split.dropped)
-            for split in splits
-        ]
-    return found
+    how: dict[str, Any] = {"groups": groups, "folds": options.folds, "seed": options.seed}
+    return make_splits(options.split, rows.targets, words=rows.words, **how)
 
 
-def _blank_rows(rows: Rows) -> list[Prediction]:
-    """The rows of the data, before anything is predicted."""
-    data, matrix = rows.data, rows.matrix
-    answers = data.scores.tolist() if data.kind == "ratings" else data.labels
-    facts = zip(data.lines, data.pairs, answers, matrix.seen.tolist(), matrix.unknown.tolist(), strict=True)
-    return [
-        Prediction(line, *pair, answer, together=None if unknown else seen)
-        for line, pair, answer, seen, unknown in facts
-    ]
-
-
-def _data_notes(rows: Rows, dropped: int) -> list[str]:
-    """Sentences about the data set that qualify the scores."""
-    data, notes = rows.data, []
-    if rows.task_column:
-        tasks = many(len(set(data.column(rows.task_column))), "task")
-        notes.append(
-            f"Each {rows.task_column} is a task of its own; scores are means over the folds of the {tasks}."
-        )
-    elif data.kind == "relations" and data.is_multilabel:
-        notes.append("Some pairs have two labels in the data; every row counts by itself.")
-    if rows.n_train is not None and dropped:
-        repeat, were = ("repeats", "was") if dropped == 1 else ("repeat", "were")
-        notes.append(
-            f"{dropped:,} of {rows.n_train:,} training rows {repeat} a pair of the test file (in either order, or with "
-            f"the same lemmas) and {were} excluded."
-        )
-    return notes + [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
-
-
-def features_of(model: LinearModel) -> dict[str, list[Feature]]:
-    """The features with the largest weights for each label of a model."""
-    return {
-        "rating" if label is None else str(label): [
-            Feature(*one) for one in model.strongest(label, STRONGEST)
-        ]
-        for label in model.classes or (None,)
-    }
-
-
-def answer_questions(source: str, path: str | Path | TextFile, options: EvaluateOptions) -> Evaluation:
+def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions) -> Evaluation:
     """Answer the multiple-choice questions of a file as the paper did."""
-    questions = read_questions(path)
-    matrix = matrix_of(source, questions.pairs, options.counting)
-    rows = choice.question_rows([(len(q.choices), q.answer) for q in questions], questions.kind)
+    read = read_questions(path)
+    if unknown := [question.line for question in read.questions if question.answer is None]:
+        raise InputError(
+            f'{read.path}:{unknown[0]}: the question has no "answer"; evaluate needs one for each'
+        )
+    matrix = matrix_of(source, read.pairs, options.counting)
+    rows = choice.question_rows([(len(q.choices), q.answer or 0) for q in read.questions], read.kind)
     how: dict[str, Any] = {"seed": options.seed, "C": options.svm.C}
-    if questions.kind == "analogies":
-        found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
+    if read.kind == "analogies":
+        corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
+        found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, corpus=corpus, **how)
     else:
         how |= {"folds": options.folds or 10, "transductive": options.transductive}
         found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
     answers = [
-        replace(own, id=asked.id or f"line {asked.line}", stem=asked.stem, choices=list(asked.choices))
-        for own, asked in zip(found.answers, questions, strict=True)
+        {"id": asked.id or f"line {asked.line}", "stem": asked.stem, "choices": list(asked.choices), **own}
+        for own, asked in zip(found.answers, read.questions, strict=True)
     ]
-    return with_facts(replace(found, answers=answers), matrix, questions.path, questions=len(questions))
-
-
-# Counts and facts --------------------------------------------------------------------------------------------------
+    return with_facts(replace(found, answers=answers), matrix, read.path, questions=len(read.questions))
 
 
 def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) -> PairCounts:
@@ -294,10 +208,8 @@ def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) ->
         return PairCounts.open(path).rows_of(pairs)
     source = open_source(path)
     progress()("basis", 0, 0)
-    if options.basis is None:
-        basis = source.pick_basis(DEFAULT_B if options.b is None else options.b)
-    else:
-        basis = Basis.open_for(options.basis, source)
+    size = DEFAULT_B if options.b is None else options.b
+    basis = source.pick_basis(size) if options.basis is None else Basis.open_for(options.basis, source)
     return count_cached(source, pairs, basis, options.settings)
 
 
@@ -313,47 +225,35 @@ def counted_source(matrix: PairCounts) -> ContextSource | None:
 
 def corpus_facts(matrix: PairCounts) -> dict[str, Any]:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
-    source, names = counted_source(matrix), ("tokens", "sentences", "documents", "types")
-    if isinstance(source, Corpus):
-        sizes = {name: getattr(source, name) for name in names}
-    else:
-        sizes = {name: own for name, own in getattr(source, "manifest", {}).items() if name in names}
-    return {"path": matrix.source_path, "content_hash": matrix.source_hash, **sizes}
+    source = counted_source(matrix)
+    held = getattr(source, "manifest", {})
+    sizes = {
+        name: getattr(source, name, held.get(name)) for name in ("tokens", "sentences", "documents", "types")
+    }
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return {"path": matrix.source_path, "content_hash": matrix.source_hash, **known}
 
 
 def data_facts(matrix: PairCounts, path: str) -> dict[str, Any]:
-    """What a report says of the data set, and of what the corpus has of it."""
     unknown, words, pairs = matrix.unknown_words, matrix.capped_words, matrix.capped_pairs
+    distinct = len(set(matrix.pairs))
     return {
-        "path": path,
-        "rows": len(matrix),
-        "pairs": len(set(matrix.pairs)),
-        "words": len(distinct_words(matrix.pairs)),
-        "duplicates": len(matrix) - len(set(matrix.pairs)),
-        "equal_words": sum(w1 == w2 for w1, w2 in matrix.pairs),
-        "unknown_words": len(unknown),
-        "unknown_word_list": unknown[:LISTED],
-        "unseen_pairs": int((matrix.seen == 0).sum()),
-        "capped_words": len(words),
-        "capped_word_list": list(words)[:LISTED],
-        "capped_pairs": len(pairs),
-        "capped_pair_list": list(pairs)[:LISTED],
-    }
+        "path": path, "rows": len(matrix), "pairs": distinct, "words": len(distinct_words(matrix.pairs)),
+        "duplicates": len(matrix) - distinct, "unseen_pairs": int((matrix.seen == 0).sum()),
+        "unknown_words": len(unknown), "unknown_word_list": unknown[:LISTED],
+        "capped_words": len(words), "capped_word_list": list(words)[:LISTED],
+        "capped_pairs": len(pairs), "capped_pair_list": list(pairs)[:LISTED],
+    }  # fmt: skip
 
 
 def with_facts(found: Evaluation, matrix: PairCounts, path: str, **data: Any) -> Evaluation:
     """Add the corpus, the data set (and more about it), the counting settings and the versions."""
-    counted = matrix.settings
-    return replace(
-        found, corpus=corpus_facts(matrix), data={**data_facts(matrix, path), **data}, versions=versions(),
-        settings={
-            **found.settings, "b": len(matrix.basis.unigrams), "windows": str(counted.windows),
-            "limit": "none" if counted.limit is None else counted.limit,
-        },
-    )  # fmt: skip
+    limit = "none" if matrix.settings.limit is None else matrix.settings.limit
+    counting = {"b": len(matrix.basis.unigrams), "windows": str(matrix.settings.windows), "limit": limit}
+    settings, data = {**found.settings, **counting}, {**data_facts(matrix, path), **data}
+    return replace(found, corpus=corpus_facts(matrix), data=data, versions=versions(), settings=settings)
 
 
 def versions() -> dict[str, str]:
-    """Versions that a result depends on."""
     libraries = {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {"bagpack": __version__, "python": platform.python_version(), **libraries}

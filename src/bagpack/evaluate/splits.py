@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bagpack.errors import InputError, UsageError
 from bagpack.learn.targets import python_value
-from bagpack.tasks.checks import too_few_of_label, too_few_pairs
+from bagpack.numbers import many
 
 if TYPE_CHECKING:
     from bagpack.learn.features import Index, Ints
@@ -26,7 +26,7 @@ LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one i
 
 
 class TooFewPairsError(InputError):
-    """A label, or all of a data set, has fewer pairs than there are folds."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -40,29 +40,23 @@ class Split:
 
 
 def generator_of(seed: int) -> np.random.Generator:
-    """A random generator with this seed."""
     if seed < 0:
         raise UsageError(f"the seed {seed} is negative; give an integer from 0")
     return np.random.default_rng(seed)
 
 
 def check_folds(folds: int) -> None:
-    """Raise where there would be nothing to train on."""
     if folds < 2:
         raise UsageError(f"at least 2 folds are needed, not {folds}")
 
 
-def folds_of(assigned: Ints, names: Sequence[str]) -> list[Split]:
-    """One fold per name; ``assigned`` says of each row in which fold it is tested."""
+def folds_of(assigned: Ints, names: Sequence[str] | int) -> list[Split]:
+    """One fold per name, or that many numbered ones; ``assigned`` says of each row in which fold it is tested."""
+    names = [str(fold + 1) for fold in range(names)] if isinstance(names, int) else names
     return [
         Split(name, np.flatnonzero(assigned != fold), np.flatnonzero(assigned == fold))
         for fold, name in enumerate(names)
     ]
-
-
-def numbered(folds: int) -> list[str]:
-    """Names of folds without a group: their numbers, from 1."""
-    return [str(fold + 1) for fold in range(folds)]
 
 
 def group_codes(groups: Sequence[Hashable] | Ints) -> tuple[list[Hashable], Index]:
@@ -73,13 +67,7 @@ def group_codes(groups: Sequence[Hashable] | Ints) -> tuple[list[Hashable], Inde
 
 
 def same_pairs(w1: Words, w2: Words) -> Index:
-    """A number for each row that is equal for equal pairs, in either order.
-
-    Examples
-    --------
-    >>> same_pairs(["cat", "lion", "cat"], ["lion", "cat", "cow"]).tolist()
-    [0, 0, 1]
-    """
+    """A number for each row that is equal for equal pairs, in either order."""
     pairs = (frozenset((python_value(one), python_value(two))) for one, two in zip(w1, w2, strict=True))
     return group_codes(list(pairs))[1]
 
@@ -104,36 +92,27 @@ def random_splits(
 
     check_folds(folds)
     random_state = int(generator_of(seed).integers(2**31))
-    codes = np.arange(len(targets)) if pairs is None else pairs
-    distinct, first = np.unique(codes, return_index=True)
-    if targets.kind == "rating":
-        if len(distinct) < folds:
-            raise TooFewPairsError(too_few_pairs(len(distinct), folds))
-        labels = np.zeros(len(distinct), dtype=np.intp)
-        splitter = KFold(folds, shuffle=True, random_state=random_state)
-    else:
-        _check_classes(targets, codes, folds)
-        labels = targets.codes[first]
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    pairs = np.arange(len(targets)) if pairs is None else pairs
+    # Every label must be on as many distinct pairs as there are folds; ratings are one label.
+    rows = np.unique(np.column_stack([targets.codes, pairs]), axis=0)
+    labels, sizes = np.unique(rows[:, 0], return_counts=True)
+    if (least := int(sizes.min())) < folds:
+        few = f"{many(least, 'pair')}, fewer than the {folds} folds"
+        fix = f", or use --folds {least}" if least > 1 else ""
+        if targets.kind == "rating":
+            raise TooFewPairsError(f"the data set has {few}; add pairs{fix}")
+        label = str(targets.classes[labels[sizes.argmin()]])
+        raise TooFewPairsError(f"the label {label!r} has {few}; remove its rows{fix}")
+    distinct, first = np.unique(pairs, return_index=True)
     assigned = np.empty(len(distinct), dtype=np.intp)
+    splitter = KFold if targets.kind == "rating" else StratifiedKFold
+    made = splitter(folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         # A label may be on enough pairs, but be the first label of fewer: its rows are still dealt evenly.
         warnings.simplefilter("ignore", UserWarning)
-        for fold, (_, test) in enumerate(splitter.split(labels, labels)):
+        for fold, (_, test) in enumerate(made.split(distinct, targets.codes[first])):
             assigned[test] = fold
-    return folds_of(assigned[np.searchsorted(distinct, codes)], numbered(folds))
-
-
-def _check_classes(targets: Targets, pairs: Index, folds: int) -> None:
-    """Every label must be on as many distinct pairs as there are folds."""
-    rows = np.unique(np.column_stack([targets.codes, pairs]), axis=0)
-    sizes = np.bincount(rows[:, 0], minlength=len(targets.classes))
-    present = np.flatnonzero(sizes)
-    smallest = present[sizes[present].argmin()]
-    if sizes[smallest] < folds:
-        labels = [str(targets.classes[code]) for code in targets.codes]
-        label = str(targets.classes[smallest])
-        raise TooFewPairsError(too_few_of_label(label, int(sizes[smallest]), folds, labels))
+    return folds_of(assigned[np.searchsorted(distinct, pairs)], folds)
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
@@ -146,22 +125,19 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     if folds is None:
         return folds_of(codes, [str(name) for name in names])
     check_folds(folds)
-    if len(names) < folds:
-        raise InputError(
-            f"there are {len(names)} groups, fewer than the {folds} folds; use --folds {len(names)}"
-        )
+    if (few := len(names)) < folds:
+        raise InputError(f"there are {few} groups, fewer than the {folds} folds; use --folds {few}")
     made = GroupKFold(folds).split(codes, groups=codes)
-    return [Split(name, *rows) for name, rows in zip(numbered(folds), made, strict=True)]
+    return [Split(str(number), *rows) for number, rows in enumerate(made, 1)]
 
 
 def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int = 0) -> list[Split]:
     """K folds that share no word between train and test, on either side.
 
     The words are dealt into k parts. A fold tests the pairs with both words in its part and trains on those with
-    neither; pairs with one word in the part are dropped from the fold, and counted. Where all pairs are connected
-    through their words, about 1/k of them are tested. Small connected components of words stay together, which drops
-    nothing; components with more than 1/k of the pairs are dealt word by word. Folds without a pair to test are
-    omitted.
+    neither; pairs with one word in the part are dropped from the fold, and counted. Small connected components of words
+    stay together, which drops nothing; those with more than 1/k of the pairs are dealt word by word. Folds without a
+    pair to test are omitted.
     """
     check_folds(folds)
     n = len(w1)
@@ -170,20 +146,14 @@ def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int =
     part = _deal_words(first, second, len(words), folds, seed)
     splits = []
     for fold in range(folds):
-        inside_first, inside_second = part[first] == fold, part[second] == fold
-        test = np.flatnonzero(inside_first & inside_second)
-        train = np.flatnonzero(~inside_first & ~inside_second)
-        if len(test) and not len(train):
-            raise InputError(
-                f"the lexical split leaves no pair to train on in fold {fold + 1} of {folds}, since too many "
-                "pairs share their words; use another --folds or --seed, or another split"
-            )
+        inside = (part[first] == fold).astype(int) + (part[second] == fold)
+        test, train = np.flatnonzero(inside == 2), np.flatnonzero(inside == 0)
         if len(test):
             splits.append(Split(str(fold + 1), train, test, n - len(test) - len(train)))
-    if len(splits) < 2:
+    if len(splits) < 2 or not all(len(split.train) for split in splits):
         raise InputError(
-            f"the lexical split leaves {len(splits)} of {folds} folds with a pair to test, since the {n} pairs "
-            "share too many of their words; use fewer --folds, another --seed, or another split"
+            f"the lexical split leaves too few of {folds} folds with pairs to train on and to test, since the {n} "
+            "pairs share too many of their words; use other --folds, another --seed, or another split"
         )
     return splits
 
@@ -208,31 +178,22 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
 
 def fixed_split(n_train: int, n_test: int) -> list[Split]:
     """One fold: the first ``n_train`` rows train, the ``n_test`` after them test."""
-    if not n_train or not n_test:
-        raise InputError(f"there are {n_train} pairs to train on and {n_test} to test; give some of both")
     return [Split("test", np.arange(n_train), np.arange(n_train, n_train + n_test))]
 
 
 def make_splits(
-    spec: str, targets: Targets, *, words: tuple[Words, Words] | None = None,
-    groups: Sequence[Hashable] | None = None, folds: int | None = None, seed: int = 0,
+    spec: str, targets: Targets, *, words: tuple[Words, Words], groups: Sequence[Hashable] | None = None,
+    folds: int | None = None, seed: int = 0,
 ) -> list[Split]:  # fmt: skip
     """Splits as the command line names them: ``random``, ``group:COLUMN`` or ``lexical``.
 
-    ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers. With ``words``, no
-    pair is in the training and in the test rows of a fold, in either order.
+    ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers. No pair is in the
+    training and in the test rows of a fold, in either order.
     """
-    pairs = None if words is None else same_pairs(*words)
     if spec == "random":
-        return random_splits(targets, RANDOM_FOLDS if folds is None else folds, seed, pairs)
-    if spec == "lexical" and words is not None:
+        return random_splits(targets, RANDOM_FOLDS if folds is None else folds, seed, same_pairs(*words))
+    if spec == "lexical":
         return lexical_splits(*words, LEXICAL_FOLDS if folds is None else folds, seed)
     if spec.startswith("group:") and groups is not None:
-        splits = group_splits(groups, folds)
-        return splits if pairs is None else separate(splits, pairs)
-    if spec == "lexical" or spec.startswith("group:"):
-        needed = (
-            "the words of the pairs (words=)" if spec == "lexical" else "the groups of the rows (groups=)"
-        )
-        raise UsageError(f"the split {spec!r} needs {needed}; give them")
+        return separate(group_splits(groups, folds), same_pairs(*words))
     raise UsageError(f"the split {spec!r} is unknown; choose random, group:COLUMN or lexical")

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bagpack.errors import InputError, StoreError, UsageError
+from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import run
 from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.result import Evaluation, plain
-from bagpack.evaluate.rows import PRECISION
-from bagpack.evaluate.run import (
-    CountOptions,
-    EvaluateOptions,
-    Rows,
-    corpus_facts,
-    data_facts,
-    evaluate_rows,
-    features_of,
-    load_rows,
-    versions,
-)
+from bagpack.evaluate.run import EvaluateOptions, Rows
 from bagpack.evaluate.splits import TooFewPairsError
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
@@ -42,48 +32,23 @@ from bagpack.vectors.storage import is_matrix
 NONE = "none"
 REVERSED = 4  # at most a quarter of the background pairs are training pairs in reverse
 DIRECTION = "learned only from data that shows it; --background adds reversed pairs as none"
-Draw = Callable[
-    ..., list[Pair]
-]  # (source, pairs of the data, between=tokens between two words) → background pairs
+# (source, pairs of the data, between=tokens between two words) → background pairs
+Draw = Callable[..., list[Pair]]
 FIRST, LAST = ("w1", "w2", "label", "probability"), ("together", "trained")  # columns of answers
 
 
 @dataclass(frozen=True)
-class TrainOptions:
-    """Options of a training, as the command line has them.
+class TrainOptions(EvaluateOptions):
+    """Options of a training, and of the cross-validation for its card (unless not ``scores``).
 
-    Attributes
-    ----------
-    precision
-        The model answers only where its probability is high enough that this share of its answers is right.
-    background
-        Draws pairs from the corpus, which are trained on as `none`; the cross-validation is without them.
-    scores, folds
-        Whether the model is cross-validated for its card, and in how many folds.
-    features
-        Whether the result of that also has the features with the largest weights.
+    With ``precision``, the model answers only where its probability is high enough that this share of its answers is
+    right. ``background`` draws pairs from the corpus, which are trained on as `none`; the cross-validation is without
+    them.
     """
 
-    preset: str = "modern"
     condition: str = "v1v2v12"
-    C: float | None = None
-    epsilon: float = 0.2
-    columns: Mapping[str, str] | None = None
-    precision: float | None = None
     background: Draw | None = None
     scores: bool = True
-    folds: int | None = None
-    seed: int = 0
-    features: bool = True
-    counting: CountOptions = field(default_factory=CountOptions)
-
-    @property
-    def evaluation(self) -> EvaluateOptions:
-        """The options of its cross-validation."""
-        return EvaluateOptions(
-            preset=self.preset, C=self.C, epsilon=self.epsilon, columns=self.columns, folds=self.folds, seed=self.seed,
-            features=False, precision=PRECISION if self.precision is None else self.precision, counting=self.counting,
-        )  # fmt: skip
 
 
 def train_file(
@@ -91,24 +56,18 @@ def train_file(
 ) -> tuple[LinearModel, Evaluation | None]:
     """Train on all rows, write the model and its card; returns the model and what the cross-validation found."""
     options = options or TrainOptions()
-    evaluation = options.evaluation
     if options.background is not None and is_matrix(Path(source)):
         raise UsageError(
-            f"--background draws pairs from a corpus, and {source} is a matrix; name the store instead"
+            f"--background draws pairs from a corpus; name the store instead of {source}, a matrix"
         )
     check_not_read(Path(out), source, path, options.counting.basis)
     check_model_place(Path(out), overwrite)
-    rows = load_rows(source, path, evaluation)
-    if column := rows.task_column:
-        raise UsageError(
-            f"{path} holds several tasks, one for each {column}; write the rows of one {column} to a file and train "
-            f"on that"
-        )
+    rows = run.load_rows(source, path, options)
     # Scores first: a data set that cannot be evaluated is found out before a model is written.
     result: Evaluation | None = None
     if options.scores:
         try:
-            result = evaluate_rows(rows, evaluation)
+            result = run.evaluate_rows(rows, replace(options, details=False))
         except TooFewPairsError as error:
             raise InputError(f"{error}, or train without scores (--no-scores)") from error
     else:  # what the evaluation looks at
@@ -119,48 +78,47 @@ def train_file(
     matrix, targets, turned, alone = rows.matrix, rows.targets, 0, None
     if options.background is not None:
         matrix, targets, turned, alone = _with_background(rows, source, options.background)
-    svm = evaluation.svm
-    model = fit_counts(matrix, targets, options.condition, options.preset, svm, keep_training=True)
+    how = options.condition, options.preset, options.svm
+    model = fit_counts(matrix, targets, *how, keep_training=True)
     held_out = None
     if alone is not None:
-        held_out, other = (
-            hold_out(counts, targets, options.condition, options.preset, svm) for counts in (matrix, alone)
-        )
+        held_out, other = (hold_out(counts, targets, *how) for counts in (matrix, alone))
         if held_out is not None and other is not None:
             none = targets.classes.index(background_answer(rows.data.labels))
             codes = targets.codes[: len(rows.matrix)]
             shift = shift_of_none(held_out.decisions, other.decisions, codes, none)
             held_out = replace(held_out, decisions=held_out.decisions + shift)
             model = replace(model, intercept=model.intercept + shift)
-    model = calibrate(model, matrix, targets, options.preset, svm, options.precision, held_out=held_out)
+    model = calibrate(model, matrix, targets, *how[1:], options.precision, held_out=held_out)
     if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found
         model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
-    if result is not None and options.features:
-        result = replace(result, features=features_of(model))
     background = {"pairs": drawn, "reversed": turned, "seed": options.seed} if drawn else {}
-    manifest, card = _described(model, rows, path, _scores(result), background)
+    manifest, card = _described(model, rows, path, result, background)
     save_model(model, out, manifest=manifest, card=card, overwrite=overwrite)
     return load_model(out), result
 
 
 def _described(
-    model: LinearModel, rows: Rows, path: str, scores: dict[str, dict[str, Any]], background: dict[str, int]
+    model: LinearModel, rows: Rows, path: str, result: Evaluation | None, background: dict[str, int]
 ) -> tuple[dict[str, Any], str]:
     """The manifest and the card of a model."""
-    matrix, facts = rows.matrix, data_facts(rows.matrix, path)
+    matrix, facts = rows.matrix, run.data_facts(rows.matrix, path)
     data: dict[str, Any] = {"path": path, "rows": len(matrix)}
-    manifest: dict[str, Any] = {
-        "data": {name: value for name, value in facts.items() if not name.endswith("_list")},
-        "scores": scores,
-        "versions": versions(),
+    scores = {
+        entry.name: {
+            metric: plain({"mean": score.mean, "low": score.low, "high": score.high})
+            for metric, score in entry.metrics.items()
+        }
+        for entry in ([] if result is None else [*result.conditions, *result.baselines])
     }
+    kept = {name: value for name, value in facts.items() if not name.endswith("_list")}
+    manifest: dict[str, Any] = {"data": kept, "scores": scores, "versions": run.versions()}
     if rows.data.kind == "relations":
         data["labels"] = rows.data.label_counts
         listed = {pair for pair in matrix.pairs if pair[0] != pair[1]}
-        manifest["direction"] = bool(
-            background.get("reversed") or any(pair[::-1] in listed for pair in listed)
-        )
-        if not manifest["direction"]:
+        shown = background.get("reversed") or any(pair[::-1] in listed for pair in listed)
+        manifest["direction"] = bool(shown)
+        if not shown:
             data["direction"] = DIRECTION
     if background:
         manifest[BACKGROUND] = background
@@ -169,23 +127,12 @@ def _described(
             f"data, reversed (seed {background['seed']}); scores are without them"
         )
     card = model_card(
-        model, title=f"BagPack model of {Path(path).name}", corpus=corpus_facts(matrix), data=data, scores=scores,
+        model, title=f"BagPack model of {Path(path).name}", corpus=run.corpus_facts(matrix), data=data, scores=scores,
         coverage={"unknown words": facts["unknown_words"], "pairs never seen together": facts["unseen_pairs"]},
         caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
-        versions={name: value for name, value in versions().items() if name != "bagpack"},
+        versions={name: value for name, value in run.versions().items() if name != "bagpack"},
     )  # fmt: skip
     return manifest, card
-
-
-def _scores(result: Evaluation | None) -> dict[str, dict[str, Any]]:
-    entries = [] if result is None else [*result.conditions, *result.baselines]
-    return {
-        entry.name: {
-            metric: plain({"mean": score.mean, "low": score.low, "high": score.high})
-            for metric, score in entry.metrics.items()
-        }
-        for entry in entries
-    }
 
 
 def _with_background(
@@ -237,18 +184,9 @@ def shift_of_none(decisions: np.ndarray, alone: np.ndarray, codes: np.ndarray, n
 
 
 def background_answer(answers: Sequence[Any]) -> Any:
-    """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`.
-
-    Examples
-    --------
-    >>> background_answer(["part-of", "random"]), background_answer(["part-of", "made-of"])
-    ('random', 'none')
-    """
+    """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`."""
     own = sorted({str(label) for label in answers if str(label).lower() in NO_LABELS})
     return own[0] if len(own) == 1 else NONE
-
-
-# Predictions -------------------------------------------------------------------------------------------------------
 
 
 def predict_pairs(
@@ -256,31 +194,9 @@ def predict_pairs(
 ) -> tuple[LinearModel, PairCounts, Any, np.ndarray]:
     """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
     model = load_model(model_path)
-    if store is not None and is_matrix(Path(store)):
-        matrix = PairCounts.open(store).rows_of(pairs)
-        if matrix.basis != model.basis:
-            raise StoreError(
-                f"the matrix {store} was counted over another basis than the model's; name the store"
-            )
-    else:
-        matrix = model.count(pairs, model.open_source(store, any_store))
+    matrix = model.count(pairs, model.open_source(store, any_store))
     decisions = model.decisions(matrix)
     return model, matrix, model.decode(decisions), decisions
-
-
-def label_columns(labels: Sequence[str]) -> list[str]:
-    """The names of the labels' columns: a label that is the name of another column gets `score of` before it.
-
-    >>> label_columns(["kind", "together"])
-    ['kind', 'score of together']
-    """
-    names = []
-    for label in labels:
-        name = label
-        while name.lower() in (*FIRST, *LAST) or (name != label and name in labels):
-            name = f"score of {name}"
-        names.append(name)
-    return names
 
 
 def answer_rows(
@@ -292,18 +208,21 @@ def answer_rows(
     below the model's threshold. ``trained`` says whether the pair was among the training pairs.
     """
     seen = [None if lost else int(n) for n, lost in zip(matrix.seen, matrix.unknown, strict=True)]
-    last = list(zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True))
+    last = zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True)
     if model.kind == "rating":
         yield ["w1", "w2", "score", *LAST]
-        ratings = np.asarray(answers, float).tolist()
-        yield from ([*pair, score, *end] for pair, score, end in zip(pairs, ratings, last, strict=True))
+        for pair, score, end in zip(pairs, np.asarray(answers, float).tolist(), last, strict=True):
+            yield [*pair, score, *end]
         return
-    yield [*FIRST, *label_columns(list(map(str, model.classes))), *LAST]
+    # A label that is the name of another column gets `score of` before it.
+    labels = [f"score of {own}" if own.lower() in (*FIRST, *LAST) else own for own in map(str, model.classes)]
+    yield [*FIRST, *labels, *LAST]
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
         probability = model.answer_probabilities(decisions).round(6).tolist()
-    given, scores = model.answered(matrix, decisions), model.scores_of(decisions).tolist()
-    for pair, answer, has, share, row, end in zip(
-        pairs, answers, given, probability, scores, last, strict=True
-    ):
-        yield [*pair, str(answer) if has else "", share, *row, *end]
+    given = [
+        str(one) if has else "" for one, has in zip(answers, model.answered(matrix, decisions), strict=True)
+    ]
+    scores = model.scores_of(decisions).tolist()
+    for pair, answer, share, row, end in zip(pairs, given, probability, scores, last, strict=True):
+        yield [*pair, answer, share, *row, *end]

@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show
-from bagpack.contexts.occurrences import (
-    Observation,
-    Occurrences,
-    ShardObservations,
-    find_occurrences,
-    observe,
-)
-from bagpack.contexts.targets import ContextSource, Target
+from bagpack.contexts.occurrences import Observation, ShardObservations, find_occurrences, observe
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
@@ -46,7 +39,6 @@ class Lines:
 
     @property
     def note(self) -> str:
-        """What the page shows, and of what."""
         if not self.lines:
             return f"none of {self.total:,}"
         text = f"{self.start + 1:,}–{self.start + len(self.lines):,} of {self.reachable:,}"
@@ -68,26 +60,21 @@ class Browser:
         self.corpus: Corpus = source.for_words if len(words) == 1 else source.for_pairs
         resolved = source.resolve(words)
         self.unknown = tuple(dict.fromkeys(w for w, t in zip(words, resolved, strict=True) if t is None))
-        self.targets: list[Target] = [target for target in resolved if target is not None]
+        self.targets = [target for target in resolved if target is not None]
+        self.lengths = [len(target.keys) for target in self.targets]
         self._orders: dict[str, list[Observation]] = {}
-        if self.unknown:
-            self.sizes: list[int] = []
-        elif len(words) == 1:
-            self._places: list[Occurrences] = [
-                find_occurrences(shard, self.targets) for shard in self.corpus.shards
-            ]
+        self._pairs: list[ShardObservations] = []
+        self.sizes: list[int] = []
+        if len(words) == 1 and not self.unknown:
+            self._places = [find_occurrences(shard, self.targets) for shard in self.corpus.shards]
             self.sizes = [int(place.counts[0]) for place in self._places]
-        else:
+        elif not self.unknown:
             self._pairs = observe(self.corpus, self.targets, self.windows.between, None).shards
             self.sizes = [len(item) for item in self._pairs]
         self.total = sum(self.sizes)
 
-    @cached_property
-    def _ends(self) -> I64:
-        return np.cumsum(self.sizes)
-
     def _observations(self, shard: int, chosen: I64) -> ShardObservations:
-        if len(self.words) > 1:
+        if self._pairs:
             return self._pairs[shard].take(chosen)
         positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)[chosen]
         none = np.zeros(chosen.size, np.int64)
@@ -95,42 +82,37 @@ class Browser:
 
     def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
         """`size` lines from number `start` on."""
-        if sort not in SORTS or (sort == "between" and len(self.words) == 1):
+        if sort not in SORTS[: 2 + len(self.words)]:
             raise UsageError(f"sort {sort} is unknown; choose {', '.join(SORTS[: 2 + len(self.words)])}")
-        if self.unknown:
-            return Lines(0, 0, 0, ())
         if sort == "corpus":
-            stop = min(start + size, self.total)
-            chosen = []
-            for number in range(start, stop):
-                shard = int(np.searchsorted(self._ends, number, side="right"))
-                place = np.array([number - self._ends[shard] + self.sizes[shard]])
-                chosen.append(self._observations(shard, place).at(0))
-            return Lines(self.total, self.total, start, self._show(chosen))
-        order = self._sorted(sort)
-        return Lines(self.total, len(order), start, self._show(order[start : start + size]))
-
-    def _show(self, chosen: Sequence[Observation]) -> tuple[Context, ...]:
-        lengths = [len(target.keys) for target in self.targets]
-        return tuple(show(self.corpus, item, lengths, self.windows) for item in chosen)
+            chosen: list[Observation] = []
+            reachable, first = self.total, 0
+            for shard, own in enumerate(self.sizes):
+                wanted = np.arange(max(start - first, 0), min(start + size - first, own))
+                found = self._observations(shard, wanted)
+                chosen += map(found.at, range(len(found)))
+                first += own
+        else:
+            order = self._sorted(sort)
+            reachable, chosen = len(order), order[start : start + size]
+        shown = tuple(show(self.corpus, item, self.lengths, self.windows) for item in chosen)
+        return Lines(self.total, reachable, start, shown)
 
     def _sorted(self, sort: str) -> list[Observation]:
         """Observations by the tokens next to them, without regard to case; equal ones in corpus order."""
-        if sort in self._orders:
-            return self._orders[sort]
-        keyed: list[tuple[tuple[str, ...], Observation]] = []
-        for number, pick in enumerate(spread(self.sizes, SORTED)):
-            observed = self._observations(number, pick)
-            keyed += zip(
-                self._neighbours(observed, sort), map(observed.at, range(len(observed))), strict=True
-            )
-        keyed.sort(key=lambda entry: entry[0])
-        self._orders[sort] = [observation for _, observation in keyed]
+        if sort not in self._orders:
+            keyed: list[tuple[tuple[str, ...], Observation]] = []
+            for number, pick in enumerate(spread(self.sizes, SORTED)):
+                observed = self._observations(number, pick)
+                found = map(observed.at, range(len(observed)))
+                keyed += zip(self._neighbours(observed, sort), found, strict=True)
+            keyed.sort(key=lambda entry: entry[0])
+            self._orders[sort] = [observation for _, observation in keyed]
         return self._orders[sort]
 
     def _neighbours(self, observed: ShardObservations, sort: str) -> list[tuple[str, ...]]:
         shard = self.corpus.shards[observed.shard]
-        first_ends, second_ends = observed.ends([len(target.keys) for target in self.targets])
+        first_ends, second_ends = observed.ends(self.lengths)
         steps = np.arange(self.windows.between if sort == "between" else NEAREST)
         if sort == "left":
             starts, ends = reach(shard, observed.firsts, NEAREST, backwards=True)

@@ -7,33 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bagpack.contexts.concordance import tokens_within
 from bagpack.contexts.occurrences import Observation, find_occurrences
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import TYPE_MASK
+from bagpack.corpus.segment import Shard
 from bagpack.corpus.text.tags import CODES, UNIVERSAL
-from bagpack.corpus.words import (
-    has_letter,
-    has_letter_or_digit,
-    is_auxiliary,
-    is_function_word,
-)
-from bagpack.explain.keyness import CHANCE, LEAST, Keyword, log_dice, log_likelihood, numbers_of, spread
-from bagpack.explain.patterns import (
-    CLOSED,
-    OPEN,
-    OUTSIDE,
-    TAGGED,
-    TAGGED_ENGLISH,
-    UNTAGGED,
-    UNTAGGED_ENGLISH,
-    Pattern,
-    collocates_of,
-    fill_places,
-    nearby,
-)
+from bagpack.corpus.words import has_letter, has_letter_or_digit, is_auxiliary, is_function_word
+from bagpack.explain.keyness import Keyword, keywords, log_dice, numbers_of, spread
+from bagpack.explain.patterns import CLOSED, OPEN, OUTSIDE, collocates_of, patterns_for, tag_mask
 
 I64 = NDArray[np.int64]
+U8 = NDArray[np.uint8]
 
 MOST = 200_000  # occurrences that are looked at, evenly over the corpus
 NEARBY = {"nouns nearby": ("NOUN", "PROPN"), "verbs nearby": ("VERB",), "adjectives nearby": ("ADJ",),
@@ -56,7 +43,6 @@ class WordPlaces:
         self.count = occurrences(corpus, target)
         self.positions: list[tuple[int, I64]] = []  # by shard
         length, reach = len(target.keys), max(windows.between + 1, 5)
-        english = corpus.options.lang == "en"
         self.tagged = not {"NOUN", "VERB"}.isdisjoint(corpus.tags)
         found = [find_occurrences(shard, [target]) for shard in corpus.shards]
         picks = spread([int(place.counts[0]) for place in found], MOST)
@@ -65,11 +51,7 @@ class WordPlaces:
             if not pick.size:
                 continue
             positions = place.positions(shard.postings, 0)[pick].astype(np.int64)
-            around = np.empty((positions.size, 2 * reach), np.int64)
-            around_tags = np.empty(around.shape, np.uint8)
-            fill_places(
-                shard.tokens, shard.key_of_type, shard.tags, positions, length, reach, around, around_tags
-            )
+            around, around_tags = look_around(shard, positions, length, reach)
             keys.append(numbers_of(shard, around, self.corpus)[around])
             tags.append(around_tags)
             own.append(shard.tags[positions + length - 1])
@@ -78,16 +60,13 @@ class WordPlaces:
         self.sampled = len(self.keys)
         if not self.tagged:
             self._tag_by_words()
-        rules: tuple[Pattern, ...] = TAGGED if self.tagged else UNTAGGED
-        if english:
-            rules = TAGGED_ENGLISH if self.tagged else UNTAGGED_ENGLISH
         self.found: dict[str, I64] = {}
-        for rule in rules:
+        for rule in patterns_for(self.tagged, english=corpus.options.lang == "en"):
             links = self.corpus.lexicon.keys.find(list(rule.link)) if rule.link else np.empty(0, np.int64)
             more = collocates_of(rule, self.keys, self.tags, self.own, links)
             self.found[rule.name] = np.concatenate([self.found.get(rule.name, more[:0]), more])
         for name, wanted in NEARBY.items() if self.tagged else (("words nearby", (OPEN,)),):
-            self.found[name] = nearby(self.keys, self.tags, wanted)
+            self.found[name] = self.keys[tag_mask(wanted)[self.tags]]
 
     def _tag_by_words(self) -> None:
         """Without tags: function words, punctuation, and all others."""
@@ -101,14 +80,12 @@ class WordPlaces:
 
     def examples(self, number: int) -> list[Observation]:
         """Some occurrences, evenly over those that were looked at."""
-        ends = np.cumsum([positions.size for _, positions in self.positions])
-        chosen = np.linspace(0, self.sampled - 1, min(number, self.sampled)).astype(int).tolist()
-        found = []
-        for i in chosen:
-            part = int(np.searchsorted(ends, i, side="right"))
-            shard, positions = self.positions[part]
-            found.append(Observation(shard, int(positions[i - ends[part]]), -1, 0))
-        return found
+        picks = spread([positions.size for _, positions in self.positions], number)
+        return [
+            Observation(shard, int(positions[i]), -1, 0)
+            for (shard, positions), pick in zip(self.positions, picks, strict=True)
+            for i in pick
+        ]
 
     def parts_of_speech(self) -> dict[str, int]:
         """How often the word has each part of speech; empty without tags."""
@@ -118,32 +95,34 @@ class WordPlaces:
         order = np.argsort(-counts, kind="stable")
         return {UNIVERSAL[codes[i]]: int(counts[i]) for i in order}
 
-    def collocates(self, numbers: I64, top: int | None = None, by: str = "llr") -> list[Collocate]:
-        """The words among the collocates of a pattern, without function words and the word itself.
-
-        With `top`, the strongest of those that occur more often than by chance.
-        """
+    def collocates(self, numbers: I64, top: int) -> list[Collocate]:
+        """The strongest words among the collocates of a pattern, without function words and the word itself."""
         lexicon = self.corpus.lexicon
-        found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
-        totals = lexicon.counts[found].astype(np.int64)
-        window, whole = int(numbers.size), max(self.corpus.tokens, 1)
-        llr = log_likelihood(counts, window, totals, whole)
+        skipped = is_auxiliary if self.tagged else is_function_word
+        own = lexicon.keys.find(list(self.target.words))
+        found = keywords(
+            numbers, self.corpus, top,
+            lambda used: has_letter(self.corpus, used) & ~np.isin(used, own) & ~skipped(self.corpus, used),
+        )  # fmt: skip
+        totals = lexicon.counts[lexicon.keys.find([word.term for word in found])]
         scale = self.count / max(self.sampled, 1)
-        dice = log_dice(counts.astype(np.float64) * scale, self.count, totals)
-        kept = has_letter(self.corpus, found) & ~np.isin(found, lexicon.keys.find(list(self.target.words)))
-        kept &= ~(is_auxiliary if self.tagged else is_function_word)(self.corpus, found)
-        if top is not None:
-            kept &= (counts >= LEAST) & (llr >= CHANCE)
-        chosen = np.flatnonzero(kept)
-        if top is not None:
-            chosen = chosen[np.argsort(-(llr if by == "llr" else dice)[chosen], kind="stable")][:top]
+        dice = log_dice(np.array([word.count * scale for word in found]), self.count, totals)
         return [
-            Collocate(
-                lexicon.keys[int(found[i])], int(counts[i]), round(float(totals[i]) * window / whole, 3),
-                round(float(llr[i]), 1), round(float(dice[i]), 2),
-            )
-            for i in chosen.tolist()
-        ]  # fmt: skip
+            Collocate(**vars(word), logdice=round(float(own), 2))
+            for word, own in zip(found, dice, strict=True)
+        ]
+
+
+def look_around(shard: Shard, positions: I64, length: int, reach: int) -> tuple[I64, U8]:
+    """Keys and tags of the `reach` tokens before and the `reach` after each position, -1 outside its sentence."""
+    before = tokens_within(shard, positions, -1, reach)[:, None]
+    after = tokens_within(shard, positions + length, 1, reach)[:, None]
+    steps = np.arange(reach)
+    at = positions[:, None] + np.concatenate([steps - reach, steps + length])
+    inside = np.concatenate([steps >= reach - before, steps < after], axis=1)
+    at[~inside] = 0
+    keys = shard.key_of_type[shard.tokens[at] & TYPE_MASK].astype(np.int64)
+    return np.where(inside, keys, -1), np.where(inside, shard.tags[at], OUTSIDE).astype(np.uint8)
 
 
 def occurrences(corpus: Corpus, target: Target) -> int:

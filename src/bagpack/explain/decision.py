@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from bagpack.contexts.targets import ContextSource
 from bagpack.corpus.words import is_content_word
 from bagpack.explain.lines import PairEvidence
-from bagpack.explain.reasons import CONTEXT, FeaturePart, Group, Like, Reason, ReasonWriter, group_features
+from bagpack.explain.reasons import CONTEXT, FeaturePart, Like, Reason, group_features, make_reason
 from bagpack.learn.features import evidence
-from bagpack.learn.model import LinearModel
+from bagpack.learn.model import LinearModel, TrainingPairs
 from bagpack.names import COSINE, PRODUCT, SEGMENTS, STATISTICS, over_terms
 from bagpack.vectors.counts import PairCounts
 from bagpack.wording import say_times
 
 Floats = NDArray[np.float64]
+I64 = NDArray[np.int64]
 Sums = dict[str, float]
 
 ALIKE, AGAINST = 6, 2  # training words or pairs that a part names
@@ -64,14 +65,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Decision:
-    """One label's decision value as a sum, or the difference of two labels' (`against` names the second).
+    """One label's decision value as a sum.
 
     value = base + Σ parts = bias + Σ blocks = bias + Σ reasons + rest.
 
     Attributes
     ----------
     probability
-        Calibrated; None where the model has no calibration or predicts ratings, and for a difference.
+        Calibrated; None where the model has no calibration or predicts ratings.
     bar
         Length of the label's bar, 0 to 1: its probability, or where its decision value is between the labels' lowest
         and highest.
@@ -88,25 +89,18 @@ class Decision:
     """
 
     label: str
-    against: str | None
     probability: float | None
     bar: float
     value: float
-    summary: str
-    base: float
-    parts: tuple[Part, ...]
-    contexts: tuple[Reason, ...]
     bias: float
     blocks: Sums
-    reasons: tuple[Reason, ...]
     rest: float
-    others: int
-
-    @property
-    def features(self) -> tuple[FeaturePart, ...]:
-        """The features of all reasons that are listed, by absolute value."""
-        every = [feature for reason in self.reasons for feature in reason.features]
-        return tuple(sorted(every, key=lambda feature: -abs(feature.value)))
+    summary: str = ""
+    base: float = 0.0
+    parts: tuple[Part, ...] = ()
+    contexts: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    others: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,19 +108,19 @@ class ObservedFeatures:
     """The features of one pair that are not zero, weighted once for all labels; names are made where they are shown."""
 
     places: list[str]  # v1:pre, v1:post, v2:pre …
-    place: NDArray[np.int64]  # each feature's, by number
-    term: NDArray[np.int64]  # among the terms of its block; -1 where the feature is not of a term
-    column: NDArray[np.int64]  # of its block
-    counts: NDArray[np.int64]
-    parts: Floats  # features × outputs: value × weight
+    blocks: dict[str, slice]  # which features are of each block
     rows: dict[str, Floats]  # all values of each block
+    place: I64  # each feature's, by number
+    term: I64  # among the terms of its block; -1 where the feature is not of a term
+    column: I64  # of its block
+    counts: I64
+    parts: Floats  # features × outputs: value × weight
 
     @classmethod
     def of(cls, model: LinearModel, one: PairCounts) -> ObservedFeatures:
-        """Those of a single pair."""
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
-        rows = {}
+        blocks, rows, start = {}, {}, 0
         for block, columns, values in model.observed(one):
             segments, weights = SEGMENTS[block], model.weights[block]
             # A block that is not over terms has each column as a place of its own.
@@ -136,82 +130,108 @@ class ObservedFeatures:
             own = weights[columns] * values[:, None]
             parts.append((place, term, columns, evidence(one, block, columns), own))
             places += [f"{block}:{segment}" for segment in segments]
+            blocks[block] = slice(start, start + len(columns))
+            start += len(columns)
             rows[block] = np.zeros(len(weights))
             rows[block][columns] = values
         joined: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return cls(places, *[*joined, rows])
+        return cls(places, blocks, rows, *joined)
 
 
 class PairDecisions:
     """The decisions about one pair. A label's numbers are those of the model's outputs times a column of `mix`."""
 
     def __init__(
-        self, model: LinearModel, source: ContextSource, matrix: PairCounts, top: int, lines: int
-    ) -> None:
-        self.model, self.matrix, self.source, self.top, self.lines = model, matrix, source, top, lines
-        self.observed = observed = ObservedFeatures.of(model, matrix)
+        self, model: LinearModel, source: ContextSource, counts: PairCounts, cited: PairEvidence | None, top: int,
+        lines: int,
+    ) -> None:  # fmt: skip
+        self.model, self.counts, self.source, self.top = model, counts, source, top
+        self.cited, self.lines = cited, lines
+        self.observed = observed = ObservedFeatures.of(model, counts)
         # Two labels share one output, which is positive for the second.
         self.mix: Floats = model.scores_of(np.eye(len(model.intercept)))
-        decisions = model.decisions(matrix)
+        decisions = model.decisions(counts)
         self.scores: Floats = (decisions @ self.mix)[0]
-        self.answered = bool(model.answered(matrix, decisions)[0])
+        self.answered = bool(model.answered(counts, decisions)[0])
         self.probabilities: Floats | None = None
         if model.calibration is not None and model.kind != "rating":
             self.probabilities = model.probabilities(decisions)[0]
         self.groups = group_features(
             observed.places, observed.place, observed.term, observed.counts, model.terms
         )
-        first, second = (matrix.targets[name] for name in matrix.rows[0])
-        cited = None
-        if lines and first is not None and second is not None:
-            cited = PairEvidence(source, first, second, matrix.settings)
-        self.writer = ReasonWriter(matrix, cited)
+        self.group_of = np.zeros(observed.place.size, np.int64)
+        for number, group in enumerate(self.groups):
+            self.group_of[group.members] = number
+        rating = model.kind == "rating"
+        self.labels = ["rating"] if rating else [str(name) for name in model.classes]
         chosen = int(np.argmax(self.scores))
-        self.answer = f"{self.scores[0]:.3f}" if model.kind == "rating" else str(model.classes[chosen])
+        self.answer = f"{self.scores[0]:.3f}" if rating else self.labels[chosen]
         likely = self.scores if self.probabilities is None else self.probabilities
-        labels = range(len(self.scores))
-        self.order = sorted(labels, key=lambda k: (k != chosen, -likely[k], -self.scores[k]))
+        self.order = sorted(range(len(self.scores)), key=lambda k: (k != chosen, -likely[k], -self.scores[k]))
 
-    def decision(self, k: int, label: str, explained: bool) -> Decision:
+    def decision(self, k: int, explained: bool) -> Decision:
         """A label's decision; with parts and reasons if it is explained."""
-        probability = None if self.probabilities is None else float(self.probabilities[k])
+        mix, bias = self.mix[:, k], float(self.model.intercept @ self.mix[:, k])
+        values = self.observed.parts @ mix
+        value = bias + float(values.sum())
+        blocks = {block: float(values[own].sum()) for block, own in self.observed.blocks.items()}
         low, high = self.scores.min(), self.scores.max()
         bar = float((self.scores[k] - low) / (high - low)) if high > low else 1.0
-        return self._decision(
-            self.mix[:, k], label, None, probability, bar if probability is None else probability, explained
-        )
-
-    def difference(self, k: int, other: int) -> Decision:
-        """The reasons for one label and against another."""
-        names = [str(self.model.classes[label]) for label in (k, other)]
-        return self._decision(self.mix[:, k] - self.mix[:, other], names[0], names[1], None, 1.0, True)
-
-    def _decision(
-        self, mix: Floats, label: str, against: str | None, probability: float | None, bar: float, explained: bool
-    ) -> Decision:  # fmt: skip
-        observed = self.observed
-        values = observed.parts @ mix
-        bias = float(self.model.intercept @ mix)
-        value = bias + float(values.sum())
-        blocks: Sums = {}
-        by_place = np.bincount(observed.place, values, len(observed.places)).tolist()
-        for place, share in zip(observed.places, by_place, strict=True):
-            block = place.partition(":")[0]
-            blocks[block] = blocks.get(block, 0.0) + share
-        sums = np.array([values[list(group.members)].sum() for group in self.groups])
+        probability = None if self.probabilities is None else float(self.probabilities[k])
+        found = Decision(
+            self.labels[k], probability, bar if probability is None else probability, value, bias, blocks, value - bias
+        )  # fmt: skip
+        if not explained:
+            return found
+        sums: Floats = np.bincount(self.group_of, values, len(self.groups)).astype(np.float64)
         strongest = np.argsort(-np.abs(sums), kind="stable")
         strongest = strongest[sums[strongest] != 0]
-        listed = strongest[: self.top] if explained else strongest[:0]
-        reasons = [self._reason(self.groups[number], values) for number in listed.tolist()]
-        parts = self._parts(mix) if explained else ()
-        rest = value - bias - sum(reason.value for reason in reasons)
-        return Decision(
-            label, against, probability, bar, value, self._summary(parts), value - sum(part.value for part in parts),
-            parts, self._contexts(sums, values, mix) if explained else (), bias, blocks, tuple(reasons), rest,
-            len(strongest) - len(reasons),
+        reasons = tuple(self._reason(number, values) for number in strongest[: self.top].tolist())
+        parts = self._parts(self.model.training, mix) if self.model.training is not None else ()
+        return replace(
+            found, summary=self._summary(parts), base=value - sum(part.value for part in parts), parts=parts,
+            contexts=self._contexts(sums, values, mix), reasons=reasons,
+            rest=value - bias - sum(reason.value for reason in reasons), others=len(strongest) - len(reasons),
         )  # fmt: skip
 
     # Training words and pairs --------------------------------------------------------------------------------------
+
+    def _parts(self, training: TrainingPairs, mix: Floats) -> tuple[Part, ...]:
+        """The three parts, of the blocks that the model has."""
+        net = {
+            block: float((row - training.means[block]) @ self.model.weights[block] @ mix)
+            for block, row in self.observed.rows.items()
+        }
+        w1, w2 = self.counts.pairs[0]
+        extra: dict[str, Sums] = {FIRST: {}, SECOND: {}, TOGETHER: {}}
+        if PRODUCT in net:  # of both words, so each has half of it
+            shared = (net[PRODUCT] + net.get(COSINE, 0.0)) / 2
+            extra[FIRST][f"contexts in common with {w2}"] = shared
+            extra[SECOND][f"contexts in common with {w1}"] = shared
+        if STATISTICS in net:
+            together = int(self.counts.seen[0])
+            seen = f"seen together {say_times(together)}" if together else "never seen together"
+            extra[TOGETHER][seen] = net[STATISTICS]
+        parts = []
+        for name, block in BLOCK_OF.items():
+            if block not in net:
+                continue
+            shares = self._likeness[block] * (training.coefficients(block) @ mix)
+            order = np.argsort(-shares, kind="stable")
+            order = order[shares[order] != 0]
+            alike = [i for i in order[:ALIKE].tolist() if shares[i] >= SHOWN]
+            against = [i for i in order[::-1][:AGAINST].tolist() if shares[i] <= -SHOWN]
+            named = training.pair_name if block == "v12" else training.names.__getitem__
+            likes = {i: Like(named(i), float(shares[i])) for i in (*alike, *against)}
+            rest = net[block] - sum(like.value for like in likes.values())
+            others = len(order) - len(likes)
+            parts.append(
+                Part(
+                    name, net[block] + sum(extra[name].values()), tuple(likes[i] for i in alike),
+                    tuple(likes[i] for i in against), others, rest, extra[name],
+                )
+            )  # fmt: skip
+        return tuple(parts)
 
     @cached_property
     def _likeness(self) -> dict[str, Floats]:
@@ -220,73 +240,22 @@ class PairDecisions:
         assert training is not None
         return {block: training.likeness(block, self.observed.rows[block]) for block in training.rows}
 
-    @cached_property
-    def _coefficients(self) -> dict[str, Floats]:
-        training = self.model.training
-        assert training is not None
-        return {block: training.coefficients(block) for block in training.rows}
-
-    def _parts(self, mix: Floats) -> tuple[Part, ...]:
-        """The three parts, of the blocks that the model has."""
-        training = self.model.training
-        if training is None:
-            return ()
-        net = {
-            block: float((row - training.means[block]) @ self.model.weights[block] @ mix)
-            for block, row in self.observed.rows.items()
-        }
-        w1, w2 = self.matrix.pairs[0]
-        shared = (net.get(PRODUCT, 0.0) + net.get(COSINE, 0.0)) / 2
-        extra: dict[str, Sums] = {FIRST: {}, SECOND: {}, TOGETHER: {}}
-        if PRODUCT in net:  # of both words, so each has half of it
-            extra[FIRST][f"contexts in common with {w2}"] = shared
-            extra[SECOND][f"contexts in common with {w1}"] = shared
-        if STATISTICS in net:
-            together = int(self.matrix.seen[0])
-            seen = f"seen together {say_times(together)}" if together else "never seen together"
-            extra[TOGETHER][seen] = net[STATISTICS]
-        return tuple(
-            self._part(name, net[block], mix, extra[name]) for name, block in BLOCK_OF.items() if block in net
-        )
-
-    def _part(self, name: str, net: float, mix: Floats, extra: Sums) -> Part:
-        training = self.model.training
-        assert training is not None
-        block = BLOCK_OF[name]
-        shares = self._likeness[block] * (self._coefficients[block] @ mix)
-        order = np.argsort(-shares, kind="stable")
-        order = order[shares[order] != 0]
-        alike = [i for i in order[:ALIKE].tolist() if shares[i] >= SHOWN]
-        against = [i for i in order[::-1][:AGAINST].tolist() if shares[i] <= -SHOWN]
-        named = training.pair_name if block == "v12" else training.names.__getitem__
-        rest = net - float(shares[[*alike, *against]].sum())
-        return Part(
-            name, net + sum(extra.values()), tuple(Like(named(i), float(shares[i])) for i in alike),
-            tuple(Like(named(i), float(shares[i])) for i in against), len(order) - len(alike) - len(against), rest,
-            extra,
-        )  # fmt: skip
-
     def _summary(self, parts: Sequence[Part]) -> str:
         """Which part decides, as a sentence."""
-        value = {part.name: part.value for part in parts}
-        if not value or self.model.kind == "rating":
+        if not parts or self.model.kind == "rating":
             return ""
-        w1, w2 = self.matrix.pairs[0]
-        one, two, together = (value.get(name, 0.0) for name in (FIRST, SECOND, TOGETHER))
-        words = one + two
+        together = sum(part.value for part in parts if part.name == TOGETHER)
+        words = sum(part.value for part in parts) - together
+        seen = bool(self.counts.seen[0])
         if words + together <= 0:
             return "nothing about this pair speaks for it"
-        if not self.matrix.seen[0]:
-            if together >= MAINLY * words:
-                return "decided mainly by the fact that the words are never seen together"
-            return "decided by the words alone; they are never seen together"
         if together >= MAINLY * words:
-            return "decided mainly by the sentences with both words"
+            what = "sentences with both words" if seen else "fact that the words are never seen together"
+            return f"decided mainly by the {what}"
+        if not seen:
+            return "decided by the words alone; they are never seen together"
         if words < MAINLY * together:
             return "decided by the words and by the sentences with both of them"
-        for word, own, other in ((w1, one, two), (w2, two, one)):
-            if own >= MAINLY * other:
-                return f"decided mainly by the contexts of {word} alone"
         return "decided mainly by the contexts of each word alone"
 
     # Contexts of both words, and features --------------------------------------------------------------------------
@@ -298,50 +267,47 @@ class PairDecisions:
         before or after both (*a cause of plague* is no evidence for *plague – death*), and the pair's own order more
         than the other one.
         """
-        places = [self.observed.places[self.observed.place[group.members[0]]] for group in self.groups]
-        own = [
-            number
-            for number, (group, place) in enumerate(zip(self.groups, places, strict=True))
-            if group.kind == CONTEXT and place.startswith("v12:")
-        ]
+        observed = self.observed
+        places = {
+            number: observed.places[observed.place[group.members[0]]]
+            for number, group in enumerate(self.groups)
+            if group.kind == CONTEXT
+        }
+        own = [number for number, place in places.items() if place.startswith("v12:")]
         least = LEAST * float(np.abs(sums[own]).max(initial=0.0))
         ranked = []
         for number in own:
             if abs(sums[number]) > least:
                 order, where = places[number][4], places[number][5:]
-                content = self._has_content(self.groups[number])
+                content = bool(self._is_content[observed.term[self.groups[number].members]].any())
                 key = sums[number] < 0, not content, where != "betw", order == "-", -abs(sums[number])
                 ranked.append((*key, number))
         ranked.sort()
         chosen = [entry for entry in ranked if not entry[0]][: self.top]
         chosen += [entry for entry in ranked if entry[0]][: min(AGAINST, self.top - len(chosen))]
         return tuple(
-            replace(
-                self._reason(self.groups[number], values),
-                pairs=self._sharing(self.groups[number], mix * np.sign(sums[number])),
-            )
+            replace(self._reason(number, values), pairs=self._sharing(number, mix * np.sign(sums[number])))
             for *_, number in chosen
         )
 
     @cached_property
-    def _content_terms(self) -> set[int]:
-        """The terms of the pair's contexts that have a content word."""
+    def _is_content(self) -> NDArray[np.bool_]:
+        """Of each term, whether it has a content word; looked up for those of the pair's contexts."""
         corpus, terms = self.source.for_basis, self.model.terms
-        used = sorted({int(term) for term in self.observed.term if term >= 0})
+        used = np.unique(self.observed.term[self.observed.blocks["v12"]]).tolist()
         words = sorted({word for term in used for word in terms[term].split(" ")})
-        content = is_content_word(corpus, corpus.lexicon.keys.find(words))
-        named = {word for word, own in zip(words, content.tolist(), strict=True) if own}
-        return {term for term in used if named.intersection(terms[term].split(" "))}
+        content = is_content_word(corpus, corpus.lexicon.keys.find(words)).tolist()
+        named = {word for word, own in zip(words, content, strict=True) if own}
+        found = np.zeros(len(terms), np.bool_)
+        found[[term for term in used if named.intersection(terms[term].split(" "))]] = True
+        return found
 
-    def _has_content(self, group: Group) -> bool:
-        return any(int(self.observed.term[index]) in self._content_terms for index in group.members)
-
-    def _sharing(self, group: Group, mix: Floats) -> tuple[Like, ...]:
+    def _sharing(self, number: int, mix: Floats) -> tuple[Like, ...]:
         """The training pairs through which a context adds most to the outputs of a mix."""
         training = self.model.training
         if training is None:
             return ()
-        columns = self.observed.column[list(group.members)]
+        columns = self.observed.column[self.groups[number].members]
         shared = self._pair_columns[:, columns] @ self.observed.rows["v12"][columns].astype(np.float32)
         shares = shared * (training.coef @ mix)
         best = [i for i in np.argsort(-shares, kind="stable")[:SHARED_BY].tolist() if shares[i] > 0]
@@ -349,16 +315,14 @@ class PairDecisions:
 
     @cached_property
     def _pair_columns(self) -> Any:
-        training = self.model.training
-        assert training is not None
-        return training.rows["v12"].tocsc()
+        return self.model.training and self.model.training.rows["v12"].tocsc()
 
-    def _reason(self, group: Group, values: Floats) -> Reason:
-        observed, terms = self.observed, self.model.terms
+    def _reason(self, number: int, values: Floats) -> Reason:
+        observed, group = self.observed, self.groups[number]
         found = []
         for index in group.members:
             name = observed.places[observed.place[index]]
             if observed.term[index] >= 0:
-                name += f":{terms[observed.term[index]]}"
+                name += f":{self.model.terms[observed.term[index]]}"
             found.append(FeaturePart(name, int(observed.counts[index]), float(values[index])))
-        return self.writer.reason(found, group.kind, self.lines)
+        return make_reason(found, group.kind, self.counts, self.cited, self.lines)

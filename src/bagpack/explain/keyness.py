@@ -7,16 +7,15 @@ not depend on the size of the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.kernels.tokens import window_end, window_start
+from bagpack.contexts.concordance import tokens_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import Shard
-from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 
@@ -71,22 +70,11 @@ def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArra
         return np.asarray(14 + np.log2(dice))
 
 
-@kernel
-def windows_around(tokens, positions, reach, backwards, starts, ends):  # type: ignore[no-untyped-def]
-    """Up to `reach` tokens before (backwards) or from each position on, inside its sentence."""
-    for i in range(positions.size):
-        starts[i] = ends[i] = positions[i]
-        if backwards:
-            starts[i] = window_start(tokens, positions[i], reach)
-        else:
-            ends[i] = window_end(tokens, positions[i], reach)
-
-
 def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
-    """Bounds of the windows before or from the positions on."""
-    starts, ends = np.empty(positions.size, np.int64), np.empty(positions.size, np.int64)
-    windows_around(shard.tokens, positions, tokens, backwards, starts, ends)
-    return starts, ends
+    """Bounds of the up to `tokens` tokens before the positions, or from them on, inside their sentences."""
+    if backwards:
+        return positions - tokens_within(shard, positions, -1, tokens), positions
+    return positions, positions + tokens_within(shard, positions, 1, tokens)
 
 
 def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
@@ -108,25 +96,29 @@ def tokens_in(starts: I64, ends: I64) -> tuple[I64, I64]:
     return np.arange(window.size) + (starts - np.cumsum(lengths) + lengths)[window], window
 
 
-def keywords(numbers: I64, background: Corpus, top: int) -> list[Keyword]:
+def keywords(
+    numbers: I64, background: Corpus, top: int, wanted: Callable[[I64], NDArray[np.bool_]] | None = None
+) -> list[Keyword]:
     """The terms that occur in windows more often than by chance, by G².
 
-    ``numbers`` has the number of each token of the windows in the background's lexicon, −1 for a term that it lacks.
+    ``numbers`` has the number of each token of the windows in the background's lexicon, −1 for a term that it lacks;
+    ``wanted`` says which of them may be keywords.
     """
     lexicon, window, whole = background.lexicon, numbers.size, max(background.tokens, 1)
     found, counts = np.unique(numbers[numbers >= 0], return_counts=True)
     totals = lexicon.counts[found]
     llr = log_likelihood(counts, window, totals, whole)
-    kept = np.flatnonzero((counts >= LEAST) & (llr >= CHANCE))
+    kept = (counts >= LEAST) & (llr >= CHANCE)
+    if wanted is not None:
+        kept &= wanted(found)
+    chosen = np.flatnonzero(kept)
     return [
         Keyword(
-            lexicon.keys[int(found[i])],
-            int(counts[i]),
-            round(float(totals[i]) * window / whole, 3),
+            lexicon.keys[int(found[i])], int(counts[i]), round(float(totals[i]) * window / whole, 3),
             round(float(llr[i]), 1),
         )
-        for i in kept[np.argsort(-llr[kept], kind="stable")][:top].tolist()
-    ]
+        for i in chosen[np.argsort(-llr[chosen], kind="stable")][:top].tolist()
+    ]  # fmt: skip
 
 
 def spread(sizes: Sequence[int], most: int) -> list[I64]:

@@ -1,4 +1,4 @@
-"""The observations behind a count: which corpus lines made `v12:+betw:such as` twelve, with their words marked."""
+"""The observations of a pair, found once: its counts, and the lines that made `v12:+betw:such as` twelve."""
 
 from __future__ import annotations
 
@@ -7,40 +7,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.basis import words_of
-from bagpack.contexts import kernels
+from bagpack.basis import Basis, words_of
 from bagpack.contexts.concordance import REST, Context, show
+from bagpack.contexts.count import AT_ONCE, Cooccurrences, Csr, PairCountsOf, make_rows, sum_features
+from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.occurrences import ShardObservations, observe
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import GLUED, TYPE_MASK
 from bagpack.corpus.segment import Shard
 from bagpack.errors import UsageError
-from bagpack.explain.keyness import reach
-from bagpack.kernels import kernel
+from bagpack.explain.keyness import reach, tokens_in
 from bagpack.names import COSINE, PRODUCT, STATISTICS, WORD_SEGMENTS, Feature, parse_feature
+from bagpack.vectors.counts import CountCache, PairCounts, count_pairs
 
 I64 = NDArray[np.int64]
 W1, W2, TERM = "w1", "w2", "term"
-ORDERS: dict[str, tuple[int, ...]] = {"+": (kernels.PLUS, kernels.BOTH), "-": (kernels.MINUS, kernels.BOTH)}
-ORDERS |= {"w1 first": ORDERS["+"], "w2 first": ORDERS["-"]}
-
-
-@kernel
-def _hits(tokens, key_of_type, starts, ends, keys, out):  # type: ignore[no-untyped-def]
-    """How often the term of these keys occurs in each segment."""
-    for i in range(starts.size):
-        out[i] = 0
-        for position in range(starts[i], ends[i] - keys.size + 1):
-            found = True
-            for n in range(keys.size):
-                found &= key_of_type[tokens[position + n] & TYPE_MASK] == keys[n]
-            out[i] += found
+ORDERS = {"+": (PLUS, BOTH), "-": (MINUS, BOTH), "w1 first": (PLUS, BOTH), "w2 first": (MINUS, BOTH)}
 
 
 class Span(NamedTuple):
@@ -57,52 +46,86 @@ class FeatureLines:
     `spans` are the same lines with the term and both targets marked.
     """
 
-    name: str
     count: int
     total: int
-    lines: tuple[Context, ...]
-    spans: tuple[tuple[Span, ...], ...]
+    lines: tuple[Context, ...] = ()
+    spans: tuple[tuple[Span, ...], ...] = ()
 
     def line_dicts(self) -> list[dict[str, Any]]:
-        """The lines as plain data."""
-        return [
-            {**line_dict(line), "spans": list(spans)}
-            for line, spans in zip(self.lines, self.spans, strict=True)
-        ]
+        both = zip(self.lines, self.spans, strict=True)
+        return [{**line_dict(line), "spans": list(spans)} for line, spans in both]
 
 
 class PairEvidence:
-    """The observations of one pair, found once: sketches, features and lines are taken from them."""
+    """The observations of one pair, found once: counts, sketches and lines are taken from them."""
 
     def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
-        self.targets = (w1, w2)
-        self.settings = settings
-        self.word_corpus, self.pair_corpus = source.for_words, source.for_pairs
+        self.source, self.targets, self.settings = source, (w1, w2), settings
+        self.lengths = (len(w1.keys), len(w2.keys))
 
-    @cached_property
-    def _words(self) -> dict[Target, list[ShardObservations]]:
-        return {
-            target: observe(self.word_corpus, [target], 0, self.settings.limit).shards
-            for target in set(self.targets)
-        }
+    @classmethod
+    def of(cls, source: ContextSource, w1: str, w2: str, settings: CountSettings) -> PairEvidence | None:
+        """The evidence of two words; None if one of them is unknown."""
+        first, second = source.resolve([w1, w2])
+        return cls(source, first, second, settings) if first and second else None
 
     @cached_property
     def together(self) -> list[ShardObservations]:
         """All co-occurrences, in corpus order."""
-        return observe(self.pair_corpus, self.targets, self.settings.windows.between, None).shards
+        return observe(self.source.for_pairs, self.targets, self.settings.windows.between, None).shards
 
     @cached_property
-    def _pairs(self) -> list[ShardObservations]:
+    def counted(self) -> list[ShardObservations]:
         """The co-occurrences that are counted: the first ones, up to the limit."""
-        if "together" not in self.__dict__:  # not all of them were asked for
-            between, limit = self.settings.windows.between, self.settings.limit
-            return observe(self.pair_corpus, self.targets, between, limit).shards
-        left = self.settings.limit
-        counted = []
-        for item in self.together:
-            counted.append(item if left is None else item.take(np.arange(min(left, len(item)))))
-            left = None if left is None else left - len(counted[-1])
-        return counted
+        if self.settings.limit is None:
+            return self.together
+        ends = np.cumsum([len(item) for item in self.together])
+        left = self.settings.limit - np.concatenate([[0], ends[:-1]])
+        return [item.take(slice(max(0, int(most)))) for item, most in zip(self.together, left, strict=True)]
+
+    @cached_property
+    def _words(self) -> dict[Target, list[ShardObservations]]:
+        corpus, limit = self.source.for_words, self.settings.limit
+        return {target: observe(corpus, [target], 0, limit).shards for target in set(self.targets)}
+
+    # Counts --------------------------------------------------------------------------------------------------------
+
+    def counts(self, w1: str, w2: str, basis: Basis) -> PairCounts:
+        """The pair's counts, as those of any pair, under the words that it was asked for with."""
+        cache = CountCache(cast(ContextSource, self), basis, self.settings)
+        target_of = dict(zip((w1, w2), self.targets, strict=True))
+        return count_pairs(self.source, [(w1, w2)], basis, self.settings, cache, target_of)
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings
+    ) -> tuple[Csr, I64]:
+        return self.source.count_words(targets, basis, settings)
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
+    ) -> PairCountsOf:
+        """The row of the pair, in the order that is asked for, from its observations."""
+        if not isinstance(self.source, Corpus):  # snippets are few, and know which pairs were fetched
+            return self.source.count_pairs(pairs, basis, settings)
+        turned = pairs[0] != self.targets
+        one, two = (np.array([length]) for length in (self.lengths[::-1] if turned else self.lengths))
+        order_of = np.array([MINUS, PLUS, BOTH] if turned else [PLUS, MINUS, BOTH], np.uint8)
+        total, taken = np.zeros(6 * len(basis), np.int64), np.zeros((1, 2), np.int64)
+        for item in self.counted:
+            for start in range(0, len(item), AT_ONCE):
+                some = item.take(slice(start, start + AT_ONCE))
+                places = some.firsts.astype(np.uint32), some.seconds.astype(np.uint32)
+                own = Cooccurrences(item.shard, *places, order_of[some.orders], np.array([len(some)]))
+                _, values, columns = sum_features(self.source.shards, [own], one, two, basis, settings, taken)
+                total[columns] += values
+        columns = np.flatnonzero(total).astype(np.int32)
+        found = sum(
+            (np.bincount(order_of[item.orders], minlength=3) for item in self.together), np.zeros(3, np.int64)
+        )
+        row = make_rows(total[columns], columns, np.array([columns.size]), total.size)
+        return PairCountsOf(row, (found[:2] + found[BOTH])[None, :], taken)
+
+    # Lines ---------------------------------------------------------------------------------------------------------
 
     def lines(
         self, feature: str, most: int | None = None, marked: Sequence[str] | None = None
@@ -115,73 +138,62 @@ class PairEvidence:
         """
         block, segment, term = feature_parts(feature)
         if block == COSINE:
-            return FeatureLines(feature, 0, 0, (), ())
+            return FeatureLines(0, 0)
         if marked is None:
             marked = [term] if term else []
         if block == PRODUCT:
             half = None if most is None else (most + 1) // 2
             one, two = (self.lines(f"{single}:{segment}:{term}", half, marked) for single in ("v1", "v2"))
-            count = min(one.count, two.count)
-            return FeatureLines(
-                feature, count, one.total + two.total, (one.lines + two.lines)[:most],
-                (one.spans + two.spans)[:most],
-            )  # fmt: skip
-        targets: Sequence[Target] = self.targets
-        if block in ("v12", STATISTICS):
-            corpus, observed = self.pair_corpus, self._pairs
-        else:
-            targets = self.targets[:1] if block == "v1" else self.targets[1:]
-            corpus, observed = self.word_corpus, self._words[targets[0]]
+            count, total = min(one.count, two.count), one.total + two.total
+            return FeatureLines(count, total, (one.lines + two.lines)[:most], (one.spans + two.spans)[:most])
+        corpus, observed, lengths = self.source.for_pairs, self.counted, list(self.lengths)
+        if block not in ("v12", STATISTICS):
+            target = self.targets[block == "v2"]
+            corpus, observed, lengths = self.source.for_words, self._words[target], [len(target.keys)]
         total = 0
         shown: list[Context] = []
         spans: list[tuple[Span, ...]] = []
-        lengths, windows = [len(target.keys) for target in targets], self.settings.windows
+        windows = self.settings.windows
         for item in observed:
             shard = corpus.shards[item.shard]
-            hits, keep, starts, ends = self._hits(shard, item, segment, term, lengths)
-            total += int((hits > 0).sum())
-            for index in np.flatnonzero(hits > 0).tolist():
-                if most is not None and len(shown) >= most:
-                    break
-                shown.append(show(corpus, item.at(keep[index]), lengths, windows))
+            if (
+                segment not in WORD_SEGMENTS
+                and (sign := segment if segment in ORDERS else segment[0]) in ORDERS
+            ):
+                item = item.take(np.flatnonzero(np.isin(item.orders, ORDERS[sign])))
+            starts, ends = segment_bounds(shard, item, segment, lengths, windows)
+            hits = np.flatnonzero(_holds(shard, starts, ends, term)) if term else np.arange(len(item))
+            total += hits.size
+            for index in hits[: None if most is None else most - len(shown)].tolist():
+                shown.append(show(corpus, item.at(index), lengths, windows))
                 place = int(starts[index]), int(ends[index])
                 spans.append(mark_line(shard, shown[-1], self.targets, lengths, windows, place, marked))
-        return FeatureLines(feature, total, total, tuple(shown), tuple(spans))
+        return FeatureLines(total, total, tuple(shown), tuple(spans))
 
-    def _hits(
-        self, shard: Shard, item: ShardObservations, segment: str, term: str, lengths: Sequence[int]
-    ) -> tuple[I64, I64, I64, I64]:
-        """Hits per observation of the segment's order, which observations those are, and where the segment is.
 
-        A statistic, which has no term, is about every observation of its order.
-        """
-        single = segment in WORD_SEGMENTS
-        keep = np.arange(len(item))
-        if not single:
-            wanted = ORDERS.get(segment) or ORDERS.get(segment[0], ORDERS["+"] + ORDERS["-"])
-            keep = np.flatnonzero(np.isin(item.orders, wanted))
-        if not term:
-            nowhere = np.zeros(keep.size, np.int64)
-            return np.ones_like(nowhere), keep, nowhere, nowhere
-        kept = item.take(keep)
-        first_ends, second_ends = kept.ends(lengths)
-        windows = self.settings.windows
-        place = segment.lstrip("+-")
-        if place == "pre":
-            starts, ends = reach(shard, kept.firsts, windows.before if single else windows.left, True)
-        elif place == "betw":
-            starts, ends = first_ends, kept.seconds
-        elif single:
-            starts, ends = reach(shard, first_ends, windows.after, False)
-        else:
-            starts, ends = reach(shard, second_ends, windows.right, False)
-        hits = np.empty(keep.size, np.int64)
-        keys = shard.keys.find(words_of(term))
-        if keys.min() < 0:
-            hits[:] = 0
-        else:
-            _hits(shard.tokens, shard.key_of_type, starts, ends, keys, hits)
-        return hits, keep, starts, ends
+def segment_bounds(
+    shard: Shard, item: ShardObservations, segment: str, lengths: Sequence[int], windows: Windows
+) -> tuple[I64, I64]:
+    """Where a segment (`pre`, `+betw` …) of each observation starts and ends; nowhere for that of a statistic."""
+    single = segment in WORD_SEGMENTS
+    first_ends, second_ends = item.ends(lengths)
+    place = segment.lstrip("+-")
+    if place == "pre":
+        return reach(shard, item.firsts, windows.before if single else windows.left, backwards=True)
+    if place == "post":
+        after = (first_ends, windows.after) if single else (second_ends, windows.right)
+        return reach(shard, *after, backwards=False)
+    return first_ends, item.seconds if place == "betw" else first_ends
+
+
+def _holds(shard: Shard, starts: I64, ends: I64, term: str) -> NDArray[np.bool_]:
+    """Which segments contain a term."""
+    keys = shard.keys.find(words_of(term)).tolist()
+    positions, window = tokens_in(starts, np.maximum(ends - len(keys) + 1, starts))
+    found = np.full(positions.size, min(keys) >= 0)
+    for n, key in enumerate(keys):
+        found &= shard.key_of_type[shard.tokens[positions + n] & TYPE_MASK] == key
+    return np.bincount(window[found], minlength=starts.size) > 0
 
 
 def line_dict(context: Context) -> dict[str, Any]:
@@ -213,9 +225,8 @@ def mark_line(
         Start and end of the tokens in which the terms were counted.
     """
     single = context.second < 0
-    minus = context.order == "-"
-    first_end = context.position + (lengths[-1] if minus else lengths[0])
-    last = first_end if single else context.second + (lengths[0] if minus else lengths[-1])
+    last_length = lengths[0] if context.order == "-" else lengths[-1]
+    last = (context.position if single else context.second) + last_length
     before, after = (windows.before, windows.after) if single else (windows.left, windows.right)
     start = int(reach(shard, np.array([context.position]), before + REST, backwards=True)[0][0])
     end = int(reach(shard, np.array([last]), after + REST, backwards=False)[1][0])
@@ -223,9 +234,8 @@ def mark_line(
     types = (tokens & TYPE_MASK).tolist()
     keys = [shard.keys[int(shard.key_of_type[number])] for number in types]
     marks = [""] * len(keys)
-    low, high = segment[0] - start, segment[1] - start
     for term in terms:
-        _mark(marks, keys[:high], words_of(term), TERM, max(low, 0))
+        _mark(marks, keys[: segment[1] - start], words_of(term), TERM, max(segment[0] - start, 0))
     for target, name in ((targets[1], W2), (targets[0], W1)):
         _mark(marks, keys, list(target.words), name)
     pieces: list[tuple[str, str]] = []  # a space has the mark of its neighbours, if they have the same

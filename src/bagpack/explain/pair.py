@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,8 +18,8 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
 from bagpack.explain.collocates import occurrences
-from bagpack.explain.keyness import Keyword, keywords, numbers_of, reach, spread, tokens_in
-from bagpack.explain.lines import PairEvidence, line_dict
+from bagpack.explain.keyness import Keyword, keywords, numbers_of, spread, tokens_in
+from bagpack.explain.lines import PairEvidence, line_dict, segment_bounds
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.sources import as_source
 
@@ -63,7 +62,6 @@ class PairSketch:
     elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
@@ -83,24 +81,25 @@ def sketch_pair(
     source = as_source(source)
     windows = windows or Windows()
     first, second = source.resolve([w1, w2])
-    words, pairs = source.for_words, source.for_pairs
-    counts = [0 if target is None else occurrences(words, target) for target in (first, second)]
+    counts = [0 if target is None else occurrences(source.for_words, target) for target in (first, second)]
     unknown = tuple(dict.fromkeys(w for w, n in zip((w1, w2), counts, strict=True) if n == 0))
     lengths = (len(first.keys) if first else 0, len(second.keys) if second else 0)
     found: list[ShardObservations] = []
     if first and second and not unknown:
         evidence = evidence or PairEvidence(source, first, second, CountSettings(windows, limit=None))
         found = evidence.together
-    plus, minus = _distances(found, lengths, windows)
-    n_plus, n_minus = int(plus.sum()), int(minus.sum())
-    picks = spread([len(item) for item in found], MOST)
-    picked = [item.take(pick) for item, pick in zip(found, picks, strict=True)]
-    around: dict[str, list[I64]] = {place: [] for place in PAIR_SEGMENTS}
+    gaps = np.concatenate([NOTHING, *(item.seconds - item.ends(lengths)[0] for item in found)])
+    minus = np.concatenate([NOTHING, *(item.orders == kernels.MINUS for item in found)]).astype(np.bool_)
+    # A word with itself is w1 first.
+    by_gap = [np.bincount(gaps[own], minlength=windows.between + 1).tolist() for own in (~minus, minus)]
+    n_plus, n_minus = map(sum, by_gap)
+    around: dict[str, list[I64]] = {place: [NOTHING] for place in PAIR_SEGMENTS}
     flat: list[Observation] = []
     between: list[tuple[str, ...]] = []
-    for item in picked:
-        between += _look_around(item, pairs, source.for_basis, lengths, windows, around)
-        flat += map(item.at, range(len(item)))
+    for item, pick in zip(found, spread([len(item) for item in found], MOST), strict=True):
+        picked = item.take(pick)
+        between += _look_around(picked, source, lengths, windows, around)
+        flat += map(picked.at, range(len(picked)))
     middles, chosen = _middles(between, flat, top, examples)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is, and a word has itself in
     # the half of them that follow it; sentence ends are ignored.
@@ -109,53 +108,33 @@ def sketch_pair(
     return PairSketch(
         w1=w1, w2=w2, known_as=(str(first or ""), str(second or "")), unknown=unknown, n_w1=counts[0], n_w2=counts[1],
         together=n_plus + n_minus, n_plus=n_plus, n_minus=n_minus, expected=round(expected, 3),
-        distances_plus=tuple(plus.tolist()), distances_minus=tuple(minus.tolist()), sampled=len(flat),
-        terms={
-            place: keywords(np.concatenate(own or [NOTHING]), source.for_basis, top) for place, own in around.items()
-        }, middles=middles,
-        examples=[line_dict(show(pairs, item, lengths, windows)) for item in chosen],
+        distances_plus=tuple(by_gap[0]), distances_minus=tuple(by_gap[1]), sampled=len(flat),
+        terms={place: keywords(np.concatenate(own), source.for_basis, top) for place, own in around.items()},
+        middles=middles,
+        examples=[line_dict(show(source.for_pairs, item, lengths, windows)) for item in chosen],
         windows=str(windows), elsewhere=elsewhere(source, (w1, w2)),
     )  # fmt: skip
 
 
-def _distances(
-    found: Sequence[ShardObservations], lengths: tuple[int, int], windows: Windows
-) -> tuple[I64, I64]:
-    """Co-occurrences by the number of tokens between, w1 first and w2 first; a word with itself is w1 first."""
-    sums = np.zeros((2, windows.between + 1), np.int64)
-    for item in found:
-        minus = item.orders == kernels.MINUS
-        gaps = item.seconds - item.ends(lengths)[0]
-        for row, chosen in enumerate((~minus, minus)):
-            sums[row] += np.bincount(gaps[chosen], minlength=windows.between + 1)[: windows.between + 1]
-    return sums[0], sums[1]
-
-
 def _look_around(
-    item: ShardObservations, corpus: Corpus, background: Corpus, lengths: tuple[int, int], windows: Windows,
+    item: ShardObservations, source: ContextSource, lengths: tuple[int, int], windows: Windows,
     around: dict[str, list[I64]],
 ) -> list[tuple[str, ...]]:  # fmt: skip
     """Add the numbers of the words before, between and after to ``around``; returns the order and the words between."""
-    shard = corpus.shards[item.shard]
-    first_ends, second_ends = item.ends(lengths)
-    places = {
-        "pre": reach(shard, item.firsts, windows.left, backwards=True),
-        "betw": (first_ends, item.seconds),
-        "post": reach(shard, second_ends, windows.right, backwards=False),
-    }
+    shard = source.for_pairs.shards[item.shard]
     orders = np.where(item.orders == kernels.MINUS, "-", "+")
     middles: list[tuple[str, ...]] = []
-    for place, bounds in places.items():
-        positions, window = tokens_in(*bounds)
+    for place in ("pre", "betw", "post"):
+        starts, ends = segment_bounds(shard, item, f"+{place}", lengths, windows)
+        positions, window = tokens_in(starts, ends)
         keys = shard.key_of_type[shard.tokens[positions] & TYPE_MASK].astype(np.int64)
-        numbers = numbers_of(shard, keys, background)[keys]
+        numbers = numbers_of(shard, keys, source.for_basis)[keys]
         for order in "+-":
             around[order + place].append(numbers[orders[window] == order])
         if place == "betw":
-            ends = np.cumsum(bounds[1] - bounds[0])
             written = {key: shard.keys[key] for key in np.unique(keys).tolist()}
             words = [written[key] for key in keys.tolist()]
-            spans = itertools.pairwise([0, *ends.tolist()])
+            spans = itertools.pairwise([0, *np.cumsum(ends - starts).tolist()])
             middles = [(order, *words[a:b]) for order, (a, b) in zip(orders.tolist(), spans, strict=True)]
     return middles
 

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.text.tags import CODES
-from bagpack.kernels import kernel
 
 I64 = NDArray[np.int64]
 
@@ -96,33 +94,14 @@ UNTAGGED_ENGLISH = (
 )
 
 
-@kernel
-def fill_places(tokens, key_of_type, tags, positions, length, reach, keys, out_tags):  # type: ignore[no-untyped-def]
-    """Keys and tags of the tokens around each position: before it in columns reach - 1 … 0, after it from reach on."""
-    for i in range(positions.size):
-        for column in range(2 * reach):
-            keys[i, column] = -1
-            out_tags[i, column] = 255
-        at = positions[i]
-        for d in range(reach):
-            if at == 0 or tokens[at] & SENTENCE_START:
-                break
-            at -= 1
-            keys[i, reach - 1 - d] = key_of_type[tokens[at] & TYPE_MASK]
-            out_tags[i, reach - 1 - d] = tags[at]
-        at = positions[i] + length
-        for d in range(reach):
-            if at >= tokens.size or tokens[at] & SENTENCE_START:
-                break
-            keys[i, reach + d] = key_of_type[tokens[at] & TYPE_MASK]
-            out_tags[i, reach + d] = tags[at]
-            at += 1
+def patterns_for(tagged: bool, english: bool) -> tuple[Pattern, ...]:
+    return ((UNTAGGED, UNTAGGED_ENGLISH), (TAGGED, TAGGED_ENGLISH))[tagged][english]
 
 
 def collocates_of(
     pattern: Pattern, keys: I64, tags: NDArray[np.uint8], own: NDArray[np.uint8], links: I64
 ) -> I64:
-    """The keys at which a pattern ends, over all places (rows × tokens around); see `fill_places`.
+    """The keys at which a pattern ends, over all places (rows × tokens around).
 
     Parameters
     ----------
@@ -132,8 +111,8 @@ def collocates_of(
         The keys of the pattern's link.
     """
     reach = keys.shape[1] // 2
-    wanted, over, to_link = (_mask(names) for names in (pattern.wanted, pattern.over, pattern.to_link))
-    going = np.ones(len(keys), np.bool_) if not pattern.of else _mask(pattern.of)[own]
+    wanted, over, to_link = (tag_mask(names) for names in (pattern.wanted, pattern.over, pattern.to_link))
+    going = np.ones(len(keys), np.bool_) if not pattern.of else tag_mask(pattern.of)[own]
     linked = np.full(len(keys), not pattern.link)
     found = []
     for d in range(min(pattern.reach, reach)):
@@ -151,12 +130,7 @@ def collocates_of(
     return np.concatenate(found)
 
 
-def nearby(keys: I64, tags: NDArray[np.uint8], wanted: Sequence[str]) -> I64:
-    """The keys of all tokens around that have one of the tags."""
-    return keys[_mask(wanted)[tags]]
-
-
-def _mask(names: Sequence[str]) -> NDArray[np.bool_]:
+def tag_mask(names: Sequence[str]) -> NDArray[np.bool_]:
     """Of each tag code, whether it is one of these."""
     mask = np.zeros(OUTSIDE + 1, np.bool_)
     mask[[CODES[name] for name in names]] = True

@@ -15,7 +15,7 @@ Grouping depends on the counts alone, so that every label has the same reasons.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -23,15 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.explain.lines import TERM, W1, W2, PairEvidence, Span, feature_parts
-from bagpack.learn.features import evidence
-from bagpack.names import COSINE, PRODUCT, STATISTICS, WORD_SEGMENTS, Feature
+from bagpack.names import COSINE, PRODUCT, STATISTICS
 from bagpack.vectors.counts import PairCounts
-from bagpack.wording import say_feature, say_times
+from bagpack.wording import say_evidence, say_feature, say_times
 
 CONTEXT, PUNCTUATION, FREQUENCY, SIMILARITY = "context", "punctuation", "frequency", "similarity"
 _WITHOUT_TERMS = {STATISTICS: FREQUENCY, COSINE: SIMILARITY}
 LONGEST = 5  # words of a phrase
-NAMED = 3  # further terms that a reason names
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,6 @@ class Like:
 
 @dataclass(frozen=True)
 class FeaturePart:
-    """What one feature adds to a decision."""
-
     name: str
     count: int
     value: float
@@ -57,21 +53,18 @@ class Reason:
 
     Attributes
     ----------
-    value
-        The sum of its features' values.
     kind
-        ``context``, ``punctuation``, ``frequency`` (how often the two occur together) or ``similarity`` (of their
-        contexts).
+        Contexts, punctuation, frequency (the pair's statistics) or similarity (of v1 and v2).
     words, spans
-        The reason in words, and the same with the terms and the two words marked.
+        The reason in words; the spans are marked as w1, w2 and term.
     note
-        Where the term was counted and how often, where the words do not say it.
-    also
-        Further terms among the features: *of the* of *of*.
+        Where the words were counted, and how often.
+    features
+        The strongest first.
     lines_of, total, lines
-        The feature whose lines are shown, how many there are, and some of them; 0 and none if not asked for.
+        The feature whose lines are shown, how many it has, and some of them.
     pairs
-        Training pairs that have the context too, with what they add; only of contexts of both words.
+        Training pairs that share the context, with what they add; only of contexts of both words.
     """
 
     value: float
@@ -79,7 +72,6 @@ class Reason:
     words: str
     spans: tuple[Span, ...]
     note: str
-    also: tuple[str, ...]
     features: tuple[FeaturePart, ...]
     lines_of: str
     total: int = 0
@@ -87,75 +79,49 @@ class Reason:
     pairs: tuple[Like, ...] = ()
 
 
-class ReasonWriter:
-    """Puts the groups of one pair into words."""
-
-    def __init__(self, one: PairCounts, lines_of: PairEvidence | None) -> None:
-        self.one = one
-        self.w1, self.w2 = one.pairs[0]
-        self.lines_of = lines_of
-        self._column = {term: number for number, term in enumerate(one.basis.terms)}
-
-    def reason(self, features: Sequence[FeaturePart], kind: str, lines: int) -> Reason:
-        """A group's reason, strongest feature first."""
-        value = float(np.sum([feature.value for feature in features]))
-        ordered = sorted(features, key=lambda feature: -abs(feature.value))
-        # The words are about the strongest feature that pulls the way the sum does.
-        main = next((feature for feature in ordered if feature.value * value > 0), ordered[0])
-        taken = {feature.name: feature_parts(feature.name) for feature in ordered}
-        own = taken[main.name]
-        note, also = "", tuple[str, ...]()
-        if kind == FREQUENCY:
-            spans = self._say_frequency()
-        elif kind == SIMILARITY:
-            spans = self._say_similarity(main.count)
+def make_reason(
+    features: Sequence[FeaturePart], kind: str, counts: PairCounts, cited: PairEvidence | None, lines: int
+) -> Reason:
+    """The reason that a group of features of one pair is; with some of `cited`'s lines."""
+    value = float(np.sum([feature.value for feature in features]))
+    ordered = sorted(features, key=lambda feature: -abs(feature.value))
+    # The words are about the strongest feature that pulls the way the sum does.
+    main = next((feature for feature in ordered if feature.value * value > 0), ordered[0])
+    taken = {feature.name: feature_parts(feature.name) for feature in ordered}
+    own, note = taken[main.name], ""
+    w1, w2 = counts.pairs[0]
+    both = Span(w1, W1), Span(" and "), Span(w2, W2)
+    if kind == FREQUENCY:
+        plus, together = int(counts.n_plus[0]), int(counts.seen[0])
+        order = [Span(f", {plus:,} with "), Span(w1, W1), Span(" first")] if together and w1 != w2 else []
+        spans = (*both, Span(f" occur together {say_times(together)}"), *order)
+    elif kind == SIMILARITY:
+        shown = f" are ({main.count:,} {'term' if main.count == 1 else 'terms'} in common)"
+        spans = (Span("how similar the contexts of "), *both, Span(shown))
+    else:
+        nearby = {taken[f.name].term: abs(f.count) for f in ordered if taken[f.name][:2] == own[:2]}
+        phrase = Span(phrase_around(own.term, nearby), TERM)
+        note = say_evidence(main.name, main.count)
+        if own.block == "v12":
+            words = [Span(w1, W1), Span(w2, W2)] if own.segment[0] == "+" else [Span(w2, W2), Span(w1, W1)]
+            words.insert(("pre", "betw", "post").index(own.segment[1:]), phrase)
+            dots = Span(" … ")
+            spans = (words[0], dots, words[1], dots, words[2])
+            note = f"{say_feature(main.name, w1, w2).place}; {note}"
         else:
-            parts = [(taken[feature.name], abs(feature.count)) for feature in ordered]
-            phrase = phrase_around(own.term, {part.term: n for part, n in parts if part[:2] == own[:2]})
-            others = dict.fromkeys(taken[feature.name].term for feature in ordered)
-            also = tuple(term for term in others if _adds(term, phrase))[:NAMED]
-            if own.block == "v12":
-                spans = pattern_spans(own, phrase, self.w1, self.w2)
-                place = say_feature(main.name, self.w1, self.w2).place
-                note = f"{place}; {main.count:,}×"
-            else:
-                spans = self._say_place(own, phrase)
-        total, shown = 0, []
-        if lines and self.lines_of is not None:
-            marked = list(dict.fromkeys(feature.term for feature in taken.values() if feature.term))
-            found = self.lines_of.lines(main.name, lines, marked)
-            total, shown = found.total, found.line_dicts()
-        text = "".join(span.text for span in spans)
-        return Reason(value, kind, text, spans, note, also, tuple(ordered), main.name, total, shown)
-
-    def _say_place(self, own: Feature, phrase: str) -> tuple[Span, ...]:
-        """“species” occurs after feather (12×), and after bird (3×) if the feature is a product of both words."""
-        where = "before" if own.segment == "pre" else "after"
-        column = WORD_SEGMENTS.index(own.segment) * len(self.one.basis.terms) + self._column[own.term]
-        spans = [Span("“"), Span(phrase, TERM), Span("” occurs ")]
-        for block in ("v1", "v2") if own.block == PRODUCT else (own.block,):
-            word = Span(self.w1, W1) if block == "v1" else Span(self.w2, W2)
-            count = int(evidence(self.one, block, np.array([column]))[0])
-            joined = " and " if len(spans) > 3 else ""
-            spans += [Span(f"{joined}{where} "), word, Span(f" ({count:,}×)")]
-        return tuple(spans)
-
-    def _say_similarity(self, shared: int) -> tuple[Span, ...]:
-        one, two = Span(self.w1, W1), Span(self.w2, W2)
-        shown = f" are ({shared:,} {'term' if shared == 1 else 'terms'} in common)"
-        return Span("how similar the contexts of "), one, Span(" and "), two, Span(shown)
-
-    def _say_frequency(self) -> tuple[Span, ...]:
-        plus, minus, together = (
-            int(values[0]) for values in (self.one.n_plus, self.one.n_minus, self.one.seen)
-        )
-        one, two = Span(self.w1, W1), Span(self.w2, W2)
-        if self.w1 == self.w2:
-            return one, Span(f" occurs near itself {say_times(plus)}")
-        first, often = (one, plus) if plus >= minus else (two, minus)
-        share = "" if together == 1 else "always " if often == together else f"{often:,} "
-        order = [Span(f", {share}with "), first, Span(" first")] if together else []
-        return one, Span(" and "), two, Span(f" occur together {say_times(together)}"), *order
+            where = Span("before " if own.segment == "pre" else "after ")
+            marked = [Span(w1, W1)] if own.block == "v1" else [Span(w2, W2)]
+            if own.block == PRODUCT:
+                marked = [Span(w1, W1), Span(" and "), where, Span(w2, W2)]
+            spans = (Span("“"), phrase, Span("” occurs "), where, *marked)
+    text = "".join(span.text for span in spans)
+    reason = Reason(value, kind, text, spans, note, tuple(ordered), main.name)
+    if not lines or cited is None:
+        return reason
+    found = cited.lines(
+        main.name, lines, list(dict.fromkeys(part.term for part in taken.values() if part.term))
+    )
+    return replace(reason, total=found.total, lines=found.line_dicts())
 
 
 def phrase_around(term: str, counts: Mapping[str, int]) -> str:
@@ -185,21 +151,6 @@ def phrase_around(term: str, counts: Mapping[str, int]) -> str:
     return " ".join(words)
 
 
-def pattern_spans(feature: Feature, phrase: str, w1: str, w2: str) -> tuple[Span, ...]:
-    """A phrase before, between or after the two words: `leaf … of the … tree`."""
-    order, place = feature.segment[0], feature.segment[1:]
-    parts = [Span(w1, W1), Span(w2, W2)] if order == "+" else [Span(w2, W2), Span(w1, W1)]
-    parts.insert(("pre", "betw", "post").index(place), Span(phrase, TERM))
-    first, second, third = parts
-    dots = Span(" … ")
-    return first, dots, second, dots, third
-
-
-def _adds(term: str, phrase: str) -> bool:
-    """Whether a term is worth naming next to a phrase: one with other words, and without punctuation."""
-    return f" {term} " not in f" {phrase} " and not any(map(is_punctuation, term.split(" ")))
-
-
 # Groups ------------------------------------------------------------------------------------------------------------
 
 
@@ -208,7 +159,7 @@ class Group:
     """Features that are one reason: what they are (contexts, punctuation, frequency, similarity), and their numbers."""
 
     kind: str
-    members: tuple[int, ...]
+    members: list[int]
 
 
 def is_punctuation(term: str) -> bool:
@@ -272,7 +223,7 @@ def group_features(
     spoken: dict[tuple[str, str], bool] = {}
     for (side, _), features in at.items():
         if side in _WITHOUT_TERMS:
-            groups.append(Group(_WITHOUT_TERMS[side], tuple(chain.from_iterable(features.values()))))
+            groups.append(Group(_WITHOUT_TERMS[side], list(chain.from_iterable(features.values()))))
             continue
         seen = {name: sum(sizes[number] for number in numbers) for name, numbers in features.items()}
         for cluster in cluster_terms(seen):
@@ -284,9 +235,8 @@ def group_features(
             key = side, max((name for name in words if 2 * seen[name] >= most), key=number_of.__getitem__)
             merged.setdefault(key, []).extend(number for name in cluster for number in features[name])
             spoken[key] = spoken.get(key, False) or not all(map(is_punctuation, cluster))
-    for key, numbers in merged.items():
-        groups.append(Group(CONTEXT if spoken[key] else PUNCTUATION, tuple(numbers)))
-    return groups
+    kinds = (CONTEXT if spoken[key] else PUNCTUATION for key in merged)
+    return [*groups, *map(Group, kinds, merged.values())]
 
 
 def _side(place: str) -> tuple[str, str]:

@@ -12,19 +12,15 @@ from bagpack.contexts.concordance import show
 from bagpack.contexts.targets import ContextSource, Elsewhere, Target, elsewhere
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
-from bagpack.errors import UsageError
 from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
 from bagpack.explain.lines import line_dict
 from bagpack.sources import as_source
 
-ORDERS = ("llr", "logdice")
 FORMS = 12  # listed
 
 
 @dataclass(frozen=True)
 class Form:
-    """A written form and how often it occurs."""
-
     form: str
     count: int
 
@@ -60,13 +56,11 @@ class WordSketch:
         return {found.pattern: found.words for found in self.patterns}[pattern]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
 
 def sketch_word(
-    source: ContextSource | Corpus, word: str, *, windows: Windows | None = None, top: int = 15, by: str = "llr",
-    examples: int = 6,
+    source: ContextSource | Corpus, word: str, *, windows: Windows | None = None, top: int = 15, examples: int = 6
 ) -> WordSketch:  # fmt: skip
     """A word's sketch: how often, in which forms, and its collocates by grammatical pattern.
 
@@ -74,8 +68,6 @@ def sketch_word(
     ----------
     top
         Number of collocates per pattern.
-    by
-        What they are sorted by: ``llr`` (log-likelihood ratio, favours frequent ones) or ``logdice``.
 
     Examples
     --------
@@ -89,8 +81,6 @@ def sketch_word(
     >>> [collocate.term for collocate in sketch_word(store, "doctor")["before"]]
     ['old']
     """
-    if by not in ORDERS:
-        raise UsageError(f"collocates cannot be sorted by {by}; choose one of {', '.join(ORDERS)}")
     source = as_source(source)
     windows = windows or Windows()
     target = source.resolve([word])[0]
@@ -101,8 +91,7 @@ def sketch_word(
     places = WordPlaces(source, target, windows)
     patterns = []
     for name, numbers in places.found.items():
-        words = places.collocates(numbers, top, by)
-        if words:
+        if words := places.collocates(numbers, top):
             patterns.append(Collocates(name, int(numbers.size), words))
     lines = [show(corpus, place, [len(target.keys)], windows) for place in places.examples(examples)]
     return WordSketch(

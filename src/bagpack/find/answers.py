@@ -56,19 +56,7 @@ class _Line:
 
 
 class Answers:
-    """The examples of a relation and the answers about them.
-
-    Parameters
-    ----------
-    examples
-        A table with w1, w2 and, optionally, label.
-    label
-        The relation that is taught, if the table has several labels.
-    annotator
-        Written with each answer.
-    columns
-        The table's own names of w1, w2 and label.
-    """
+    """The examples of a relation, and the answers about them; ``annotator`` is written with each answer."""
 
     def __init__(
         self, examples: str | Path, label: str | None = None, annotator: str = "",

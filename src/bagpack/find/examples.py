@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack.errors import InputError, UsageError, did_you_mean
-from bagpack.tasks.checks import similar_labels, similar_labels_sentence
-from bagpack.tasks.files import TextFile, mapped_columns, plain, read_header, read_text_file
+from bagpack.tasks.files import TextFile, mapped_columns, plain, read_table, read_text_file
 from bagpack.tasks.pairs import LABELS, NO_LABELS, RELATIONS, SCORES, read_dataset, read_pairs
 from bagpack.tasks.pairs import Pair as Pair
 
@@ -19,16 +18,12 @@ UNNAMED = "yes"  # the label of pairs whose file has none
 
 @dataclass(frozen=True)
 class Examples:
-    """Pairs that are in a relation (``positives``) and pairs that are not (``negatives``).
-
-    ``with_other_labels`` are the positives that have another label in another row.
-    """
+    """Pairs that are in a relation (``positives``) and pairs that are not (``negatives``)."""
 
     label: str
     positives: tuple[Pair, ...]
     negatives: tuple[Pair, ...] = ()
     path: str = ""
-    with_other_labels: tuple[Pair, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -60,9 +55,6 @@ def make_examples(
                 f"{where} has no positive example, only pairs labelled {', '.join(names)}; add pairs of the relation"
             )
         if len(wanted) > 1:
-            for group in similar_labels([name for _, name in given]):
-                if set(wanted) == set(group):
-                    raise InputError(f"{where} has {similar_labels_sentence(group)}")
             shown = ", ".join(sorted(wanted))
             raise UsageError(
                 f"{where} has {len(wanted)} labels; choose the one to find with --label: {shown}"
@@ -74,11 +66,8 @@ def make_examples(
             f"{where} has no label {label!r}; {did_you_mean(label, names)}it has {shown or 'none'}"
         )
     positives = dict.fromkeys(pair for pair, name in given if name == label)
-    others = dict.fromkeys(pair for pair, name in given if name != label)
-    negatives = tuple(pair for pair in others if pair not in positives)
-    return Examples(
-        label, tuple(positives), negatives, path, tuple(pair for pair in others if pair in positives)
-    )
+    negatives = dict.fromkeys(pair for pair, name in given if pair not in positives)
+    return Examples(label, tuple(positives), tuple(negatives), path)
 
 
 def as_examples(given: Any, label: str | None = None, columns: Mapping[str, str] | None = None) -> Examples:
@@ -111,7 +100,7 @@ def read_examples(
 ) -> Examples:
     """Read examples from a table with w1, w2 and, optionally, label; without labels, all pairs are positives."""
     file = read_text_file(path)
-    header = read_header(file)
+    header = read_table(file)
     mapped = mapped_columns(header, columns)
     names = {plain(name) for name in header.header}
     if "label" in mapped or names & {*LABELS, *RELATIONS}:

@@ -7,14 +7,11 @@ by these patterns and by how similar their words' contexts are to the pair's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bagpack.basis import Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.learn.features import get_preset
 from bagpack.learn.model import LinearModel, pair_hashes
@@ -28,40 +25,19 @@ WEIGHTS = {"v1": 0.25, "v2": 0.25, "v12": 0.5}  # the words as much as the two t
 LIKE, UNLIKE = "like", "unlike"
 
 
-@dataclass(frozen=True)
-class Prototype:
-    """A model that scores pairs by their similarity to one pair, and the pair's strongest patterns in words."""
-
-    model: LinearModel
-    pair: Pair
-    together: int
-    patterns: tuple[str, ...]
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader must know of the ranking."""
-        w1, w2 = self.pair
-        return [
-            f"ranked by similarity to {w1} – {w2}, seen together {say_times(self.together)}; nothing was trained, and "
-            f"there are no probabilities",
-            f"its strongest patterns: {'; '.join(self.patterns)}",
-        ]
-
-
 def make_prototype(
-    corpus: Corpus | ContextSource, pair: Pair, *, b: int = 1500, basis: Basis | None = None,
+    corpus: ContextSource, pair: Pair, *, b: int = 1500, basis: Basis | None = None,
     settings: CountSettings | None = None,
-) -> Prototype:  # fmt: skip
-    """A model of one pair: the score of another is the weighted mean of the cosines of v1, v2 and v12.
+) -> tuple[LinearModel, list[str]]:  # fmt: skip
+    """A model of one pair, and what a reader must know of its ranking.
 
-    Blocks are weighted as in preset `modern`.
+    The score of another pair is the weighted mean of the cosines of v1, v2 and v12, weighted as in preset `modern`.
     """
     source = as_source(corpus)
     missing = [word for word, target in zip(pair, source.resolve(pair), strict=True) if target is None]
     if missing:
         raise InputError(f"the corpus does not contain {' and '.join(map(repr, missing))}; give another pair")
-    basis = basis or source.pick_basis(b)
-    counts = count_pairs(source, [pair], basis, settings or CountSettings())
+    counts = count_pairs(source, [pair], basis or source.pick_basis(b), settings or CountSettings())
     together = int(counts.seen[0])
     if not together:
         raise InputError(
@@ -72,18 +48,17 @@ def make_prototype(
     features = preset.features({}, counts, "v1v2v12")
     weights = features.split(features.matrix().toarray().T)
     for name, row in weights.items():
-        length = float(np.linalg.norm(row))
-        row *= WEIGHTS.get(name, 0.0) / (length or 1.0)
+        row *= WEIGHTS.get(name, 0.0) / (float(np.linalg.norm(row)) or 1.0)
     model = LinearModel(
         kind="binary", classes=(UNLIKE, LIKE), condition="v1v2v12", preset=preset, weights=weights,
-        intercept=np.zeros(1), basis=basis, counting=counts.settings, source_path=counts.source_path,
+        intercept=np.zeros(1), basis=counts.basis, counting=counts.settings, source_path=counts.source_path,
         source_hash=counts.source_hash, trained=np.unique(pair_hashes(counts)),
     )  # fmt: skip
-    return Prototype(model, pair, together, _patterns(model, pair))
-
-
-def _patterns(model: LinearModel, pair: Pair) -> tuple[str, ...]:
-    """The v12 features with the largest weights, in words."""
-    weights = model.weights["v12"][:, 0]
-    best = [column for column in np.argsort(-weights, kind="stable")[:SHOWN].tolist() if weights[column] > 0]
-    return tuple(say_feature(feature_at("v12", column, model.terms), *pair).pattern for column in best)
+    own = weights["v12"][:, 0]
+    best = [column for column in np.argsort(-own, kind="stable")[:SHOWN].tolist() if own[column] > 0]
+    patterns = [say_feature(feature_at("v12", column, model.terms), *pair).pattern for column in best]
+    return model, [
+        f"ranked by similarity to {pair[0]} – {pair[1]}, seen together {say_times(together)}; nothing was trained, and "
+        f"there are no probabilities",
+        f"its strongest patterns: {'; '.join(patterns)}",
+    ]

@@ -8,17 +8,18 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.candidates import Candidates, find_candidates
+from bagpack.contexts.candidates import find_candidates
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
+from bagpack.errors import InputError
 from bagpack.find.examples import Examples, Pair
-from bagpack.find.vocabulary import Vocabulary, corpus_of, targets_of
+from bagpack.find.vocabulary import corpus_of, corpus_vocabulary, targets_of
 
 PER_POSITIVE = 10  # drawn pairs for each positive example
 LEAST, MOST = 200, 4_000
@@ -34,77 +35,92 @@ def number_to_draw(positives: int) -> int:
 
 
 def draw_negatives(
-    source: ContextSource, examples: Examples, vocabulary: Vocabulary, number: int, *, reverse: bool = True,
-    seed: int = 0, between: int = 5,
+    source: ContextSource, examples: Examples, number: int, *, reverse: bool = True, seed: int = 0, between: int = 5,
 ) -> list[Pair]:  # fmt: skip
     """At most ``number`` co-occurring pairs that are not examples, in either order; the same for the same seed.
 
-    With ``reverse``, the examples in reverse are among them, unless the relation is symmetric.
+    With ``reverse``, the examples in reverse are among them, unless the relation is symmetric. Half of the others have
+    the first word of an example in the first place, or the second in the second; half are of any word, each as likely,
+    and a word that it co-occurs with.
     """
     rng = np.random.default_rng(seed)
-    drawer = _Drawer(source, examples, vocabulary, between)
     found: dict[Pair, None] = {}
     if reverse and not examples.is_symmetric:
         swapped = [(w2, w1) for w1, w2 in examples.positives if w1 != w2]
         found |= dict.fromkeys(swapped[: number // 2])
-    left = number - len(found)
-    near = drawer.near_examples(round(NEAR * left), rng)
-    found |= dict.fromkeys(near)
-    found |= dict.fromkeys(drawer.anywhere(number - len(found), rng))
+    target_of = targets_of(source, examples.pairs)
+    firsts, seconds = (
+        _some(dict.fromkeys(target_of[pair[side]] for pair in examples.positives), rng) for side in (0, 1)
+    )
+    near = round(NEAR * (number - len(found)))
+    drawer = _Drawer(source, examples, [*firsts, *seconds], between, rng)
+    found |= dict.fromkeys(drawer.draw(firsts, near // 2))
+    found |= dict.fromkeys((two, one) for one, two in drawer.draw(seconds, near - near // 2))
+    anywhere = _some(corpus_vocabulary(source).targets, rng)
+    drawn = _Drawer(source, examples, anywhere, between, rng).draw(anywhere, number - len(found))
+    turned = rng.random(len(drawn)) < 0.5
+    found |= {pair[::-1] if turn else pair: None for pair, turn in zip(drawn, turned.tolist(), strict=True)}
     return list(found)[:number]
 
 
-class _Drawer:
-    def __init__(
-        self, source: ContextSource, examples: Examples, vocabulary: Vocabulary, between: int
-    ) -> None:  # fmt: skip
-        self.corpus, self.vocabulary = corpus_of(source), vocabulary
-        self.between = between
-        self.target_of = targets_of(source, examples.pairs)
-        self.word_of = {
-            target: word for word, target in reversed(self.target_of.items()) if target is not None
-        }
-        self.examples = examples
-        self.taken = {frozenset((self.target_of[w1], self.target_of[w2])) for w1, w2 in examples.pairs}
+def draw_background(
+    source: ContextSource, pairs: Iterable[Pair], number: int, *, seed: int = 0, between: int = 5
+) -> list[Pair]:
+    """At most ``number`` pairs with the label `none`, for a model of several relations.
 
-    def near_examples(self, number: int, rng: np.random.Generator) -> list[Pair]:
-        """Pairs with the first word of an example in the first place, or with the second in the second."""
-        firsts, seconds = (
-            self._some(dict.fromkeys(self.target_of[pair[side]] for pair in self.examples.positives), rng)
-            for side in (0, 1)
+    A model that is trained on the pairs of its labels alone has to give each pair one of these labels. Most pairs that
+    co-occur in a corpus have none of them, and in a search through the whole corpus they fill the list. The pairs
+    themselves are excluded in both orders, since one of the relations may be symmetric.
+    """
+    known = {word for word, target in targets_of(source, pairs).items() if target is not None}
+    usable = tuple(pair for pair in dict.fromkeys(pairs) if known.issuperset(pair))
+    drawn = draw_negatives(source, Examples("", usable), number, reverse=False, seed=seed, between=between)
+    if not drawn:
+        raise InputError(
+            "no background pair could be drawn from the corpus: no two words of it co-occur; train without --background"
         )
-        drawn = self._draw(firsts, number // 2, rng)
-        swapped = self._draw(seconds, number - number // 2, rng)
-        return [*drawn, *((two, one) for one, two in swapped)]
+    return drawn
 
-    def anywhere(self, number: int, rng: np.random.Generator) -> list[Pair]:
-        """Pairs of any vocabulary word, each as likely, and a word that it co-occurs with, in either order."""
-        words = self._some(dict.fromkeys(self.vocabulary.targets), rng)
-        drawn = self._draw(words, number, rng)
-        turned = rng.random(len(drawn)) < 0.5
-        return [pair[::-1] if turn else pair for pair, turn in zip(drawn, turned.tolist(), strict=True)]
 
-    def _some(
-        self, targets: dict[Target | None, None] | dict[Target, None], rng: np.random.Generator
-    ) -> list[Target]:
-        known = [target for target in targets if target is not None]
-        if len(known) <= WORDS:
-            return known
-        return [known[k] for k in sorted(rng.choice(len(known), WORDS, replace=False).tolist())]
+def _some(targets: Iterable[Target | None], rng: np.random.Generator) -> list[Target]:
+    known = [target for target in targets if target is not None]
+    if len(known) <= WORDS:
+        return known
+    return [known[k] for k in sorted(rng.choice(len(known), WORDS, replace=False).tolist())]
 
-    def _draw(self, words: Sequence[Target], number: int, rng: np.random.Generator) -> list[Pair]:
+
+class _Drawer:
+    """The partners of some words, which are found once, and draws from them."""
+
+    def __init__(
+        self, source: ContextSource, examples: Examples, words: Sequence[Target], between: int,
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        target_of = targets_of(source, examples.pairs)
+        self.word_of = {target: word for word, target in reversed(target_of.items()) if target is not None}
+        self.taken = {frozenset((target_of[w1], target_of[w2])) for w1, w2 in examples.pairs}
+        self.rng = rng
+        corpus, vocabulary = corpus_of(source), corpus_vocabulary(source)
+        for least in (MIN_TOGETHER, 1):
+            self.found = find_candidates(
+                corpus, vocabulary.targets, w1=words, windows=Windows(between=between), min_together=least
+            )
+            if len(self.found):
+                break
+        self.number = {target: k for k, target in enumerate(self.found.words)}
+
+    def draw(self, words: Sequence[Target], number: int) -> list[Pair]:
         """Pairs of these words with their partners; the words take turns, each partner of a word is as likely."""
         if not words or number <= 0:
             return []
-        found = self._partners(words)
+        found = self.found.take(np.isin(self.found.first, [self.number.get(word, -1) for word in words]))
         number = min(number, -(-len(found) // SHARE))
-        order = rng.permutation(len(found))
-        turn = _turns(found.first[order])
-        order = order[np.argsort(turn, kind="stable")]
+        order = self.rng.permutation(len(found))
+        order = order[np.argsort(_turns(found.first[order]), kind="stable")]
         pairs: dict[Pair, None] = {}
         seen = set()
         for index in order.tolist():
-            if len(pairs) == number:
+            if len(pairs) >= number:
                 break
             one, two = found.words[found.first[index]], found.words[found.second[index]]
             both = frozenset((one, two))
@@ -113,18 +129,8 @@ class _Drawer:
                 pairs[self._name(one), self._name(two)] = None
         return list(pairs)
 
-    def _partners(self, words: Sequence[Target]) -> Candidates:
-        for least in (MIN_TOGETHER, 1):
-            found = find_candidates(
-                self.corpus, self.vocabulary.targets, w1=words, windows=Windows(between=self.between),
-                min_together=least,
-            )  # fmt: skip
-            if len(found):
-                break
-        return found
-
     def _name(self, target: Target) -> str:
-        return self.word_of.get(target) or self.vocabulary.name(target)
+        return self.word_of.get(target) or str(target)
 
 
 def _turns(words: NDArray[Any]) -> NDArray[np.int64]:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack import parallel
 from bagpack.contexts.concordance import Context
-from bagpack.contexts.targets import ContextSource
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.errors import UsageError
-from bagpack.find.candidates import CandidateOptions, Places, Pool, ScoredPool, collect_pool
+from bagpack.explain.decision import Decision
+from bagpack.explain.explanation import explain_pair
+from bagpack.find.candidates import Pool, ScoredPool, collect_pool
 from bagpack.find.examples import UNNAMED, Examples, as_examples
-from bagpack.find.vocabulary import Vocabulary, as_vocabulary, targets_of
+from bagpack.find.like import LIKE, make_prototype
+from bagpack.find.options import FindOptions
+from bagpack.find.sentences import best_lines
+from bagpack.find.slots import Places
+from bagpack.find.training import Trained, train_on_examples
+from bagpack.find.vocabulary import targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.numbers import many
 from bagpack.parallel import on_threads
@@ -26,95 +33,8 @@ from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, Pair
 from bagpack.vectors.counts import KEY_SEPARATOR, PairCounts
 from bagpack.vectors.word_classes import class_names
 
-if TYPE_CHECKING:
-    from bagpack.contexts.targets import Target
-    from bagpack.explain.decision import Decision
-
-TOP = 500
-PER_WORD = 5
 LIKES = 3  # training pairs or words that a reason names
 RECOMBINED = 0.25  # of a list, at most, are pairs of two words of the examples
-COLUMNS = (
-    "rank",
-    "w1",
-    "w2",
-    "score",
-    "together",
-    "n_w1",
-    "n_w2",
-    "known",
-    "sentence",
-    "document",
-    "reasons",
-)
-
-
-@dataclass(frozen=True)
-class FindOptions:
-    """What is looked for.
-
-    Parameters
-    ----------
-    label
-        Which label to find, of examples or a model with several.
-    w1, w2
-        Only pairs with this word in this place.
-    pos1, pos2
-        Parts of speech in each place, such as ``noun,verb``; ``any`` for all. None: those that the examples have.
-    among
-        The words and multi-word terms that pairs are made of, or a file with one on each line. None takes the frequent
-        words of the corpus without its function words.
-    known, mark_known
-        Pairs to exclude in addition to the examples, in either order; with ``mark_known`` known pairs are kept and
-        marked.
-    top
-        How many pairs to return.
-    per_word
-        At most this many pairs with the same word in the same place; None for no limit. A fixed word is exempt.
-    min_count, min_together
-        How often a word must occur, and a pair co-occur; None: 5 times and twice, once each for a list of words.
-    sentences
-        Whether to look for the best sentence of each pair.
-    explain
-        How many of the first pairs get their reasons.
-    seed
-        Of the pairs that are drawn from the corpus as negatives.
-    """
-
-    label: Any = None
-    w1: str | None = None
-    w2: str | None = None
-    pos1: str | None = None
-    pos2: str | None = None
-    among: Vocabulary | Iterable[str] | str | Path | None = None
-    known: Iterable[Pair] = ()
-    mark_known: bool = False
-    top: int = TOP
-    per_word: int | None = PER_WORD
-    min_count: int | None = None
-    min_together: int | None = None
-    sentences: bool = True
-    explain: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.top < 1:
-            raise UsageError(f"--top must be at least 1, not {self.top}")
-        if self.per_word is not None and self.per_word < 1:
-            raise UsageError(f"per_word must be at least 1, or None, not {self.per_word}")
-        self.candidates(None)  # wrong values are reported before a model is trained
-
-    def candidates(self, source: ContextSource | None) -> CandidateOptions:
-        """Which pairs are candidates in a corpus."""
-        vocabulary = None if source is None else as_vocabulary(source, self.among)
-        return CandidateOptions(
-            self.w1, self.w2, self.pos1, self.pos2, vocabulary, self.min_count, self.min_together
-        )
-
-    @property
-    def fixed(self) -> tuple[bool, bool]:
-        """Whether the first and the second word are given."""
-        return self.w1 is not None, self.w2 is not None
 
 
 @dataclass(frozen=True)
@@ -127,8 +47,6 @@ class FoundPair:
         What pairs are ranked by: the model's score and the fit of the words, both as z-scores over the candidates.
     together, n_w1, n_w2
         How often the pair co-occurs and the words occur in the corpus.
-    known
-        Whether it is an example or a pair of the list of known ones.
     sentence, document
         The sentence with the highest score, and its document.
     reasons
@@ -142,14 +60,12 @@ class FoundPair:
     together: int
     n_w1: int
     n_w2: int
-    known: bool = False
     sentence: str = ""
     document: str = ""
     reasons: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON, and for rows of a data frame."""
-        return asdict(self)
+
+COLUMNS = tuple(field.name for field in fields(FoundPair))
 
 
 @dataclass(frozen=True)
@@ -181,7 +97,7 @@ class Found(Sequence[FoundPair]):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Each row as a dictionary."""
-        return [row.to_dict() for row in self.rows]
+        return [asdict(row) for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -230,47 +146,35 @@ def find_pairs(
         raise UsageError("say what to look for: either examples, or a model, or one pair")
     asked = options or FindOptions(**more)
     source = as_source(corpus)
-    if model is not None or like is not None:
-        model, label, notes = _given(source, model, like, asked)
-        pool = collect_pool(source, model, label, asked.candidates(source))
-        found = rank_pool(
-            pool.scored(model, label, None), pool, asked, model, label, known=[like] if like else []
-        )
+    trained = places = None
+    known: list[Pair] = []
+    if model is not None:
+        model, label, notes = model.calibrated, label_to_find(model, asked.label), _about_background(model)
+    elif like is not None:
+        model, notes = make_prototype(source, like)
+        label, known = LIKE, [like]
     else:
-        from bagpack.find.training import (  # scipy.linalg, which a model does not need
-            Trained,
-            train_on_examples,
-        )
-
         trained = examples
         if not isinstance(trained, Trained):
-            given = as_examples(examples, asked.label, columns)
             with on_threads():  # starting processes would take longer
-                trained = train_on_examples(source, given, seed=asked.seed)
-        model, notes = trained.model, trained.notes
-        candidates = asked.candidates(source)
+                trained = train_on_examples(
+                    source, as_examples(examples, asked.label, columns), seed=asked.seed
+                )
+        model, label, notes = trained.model, trained.label, trained.notes
+        known = list(trained.examples.pairs)
         parallel.progress()("word vectors", 0, 0)
-        places = Places.of(source, trained, candidates)
-        pool = collect_pool(source, model, trained.label, candidates, trained, places)
-        scored = pool.scored(model, trained.label, places)
+        places = Places.of(source, trained, asked)
+    pool = collect_pool(source, model, label, asked, trained, places)
+    scored = pool.scored(model, label, places)
+    if places is not None:
         notes = [*notes, *_about_places(places, scored)]
-        found = rank_pool(scored, pool, asked, model, trained.label, trained.examples)
-    found = add_reasons(replace(found, notes=(*notes, *found.notes), model=model), source, asked.explain)
+    marked = known_pairs(source, [*asked.known, *known], scored.counts, model)
+    chosen, skipped = choose_pairs(scored, pool, marked, trained.examples if trained else None)
+    rows = tuple(_row(scored, index, rank) for rank, index in enumerate(chosen, 1))
+    notes = [*notes, *_about_list(pool, asked, skipped, int(marked.sum()))]
+    found = Found(str(label), rows, pool.candidates, len(pool), tuple(notes), model=model)
+    found = add_reasons(found, source, asked.explain)
     return add_sentences(found, source, model) if asked.sentences else found
-
-
-def _given(
-    source: ContextSource, model: LinearModel | None, like: Pair | None, asked: FindOptions
-) -> tuple[LinearModel, Any, list[str]]:
-    """A model that is not trained on examples, which of its labels is asked for, and notes."""
-    if like is not None:
-        from bagpack.find.like import LIKE, make_prototype
-
-        prototype = make_prototype(source, like)
-        return prototype.model, LIKE, prototype.notes
-    assert model is not None
-    model = model.calibrated
-    return model, label_to_find(model, asked.label), _about_background(model)
 
 
 def _about_background(model: LinearModel) -> list[str]:
@@ -312,66 +216,33 @@ def label_to_find(model: LinearModel, label: Any) -> Any:
 # Ranking --------------------------------------------------------------------------------------------------------
 
 
-class KnownPairs:
-    """Pairs that are known, by the keys of their words: in either order, and in any form, case or tag."""
-
-    def __init__(self, source: ContextSource, pairs: Iterable[Pair]) -> None:
-        listed = list(pairs)
-        target = targets_of(source, listed)
-        self.pairs = {frozenset(map(_key, (target[one], target[two]))) for one, two in listed}
-
-    def mark(self, counts: PairCounts, model: LinearModel | None = None) -> NDArray[np.bool_]:
-        """Which pairs are known, or were trained on."""
-        marked = np.zeros(len(counts), np.bool_)
-        if model is not None:
-            marked = model.trained_on(counts) | model.trained_on(counts.reversed())
-        if self.pairs:
-            keys = [_key(target) for target in counts.targets]
-            rows = counts.rows.tolist()
-            marked = marked | np.array(
-                [frozenset((keys[a], keys[b])) in self.pairs for a, b in rows], np.bool_
-            )
-        return marked
+def known_pairs(
+    source: ContextSource, pairs: Iterable[Pair], counts: PairCounts, model: LinearModel | None = None
+) -> NDArray[np.bool_]:
+    """Which rows are known or were trained on: by the keys of their words, so in any form and in either order."""
+    listed = list(pairs)
+    target = targets_of(source, listed)
+    known = {frozenset(map(_key, (target[one], target[two]))) for one, two in listed}
+    keys = [_key(target) for target in counts.targets]
+    marked = np.array([frozenset((keys[a], keys[b])) in known for a, b in counts.rows.tolist()], np.bool_)
+    if model is not None:
+        marked |= model.trained_on(counts) | model.trained_on(counts.reversed())
+    return marked
 
 
 def _key(target: Target | None) -> str:
     return "" if target is None else KEY_SEPARATOR.join(target.words)
 
 
-def rank_pool(
-    scored: ScoredPool, pool: Pool, asked: FindOptions, model: LinearModel, label: Any,
-    examples: Examples | None = None, known: Iterable[Pair] = (),
-) -> Found:  # fmt: skip
-    """The best pairs of a pool; examples and the pairs that the model was trained on count as known."""
-    pairs = [*asked.known, *known, *(examples.pairs if examples else ())]
-    marked = KnownPairs(pool.source, pairs).mark(scored.counts, model)
-    chosen, limited = choose_pairs(scored, pool, asked, marked, examples)
-    rows = tuple(_row(scored, index, rank, bool(marked[index])) for rank, index in enumerate(chosen, 1))
-    notes = [_searched(pool)]
-    if limited:
-        notes.append(
-            f"{many(limited, 'pair')} skipped, so that no word occurs more than {asked.per_word} times in a place, and "
-            f"most pairs have a word that no example has"
-        )
-    if not asked.mark_known and (hidden := int(marked.sum())):
-        notes.append(
-            f"{many(hidden, 'known pair')} excluded (--mark-known shows {'it' if hidden == 1 else 'them'})"
-        )
-    if pool.unknown:
-        shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
-        notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")
-    return Found(str(label), rows, pool.candidates, len(pool), tuple(notes))
-
-
 def choose_pairs(
-    scored: ScoredPool, pool: Pool, asked: FindOptions, marked: NDArray[np.bool_],
-    examples: Examples | None = None,
-) -> tuple[list[int], int]:  # fmt: skip
+    scored: ScoredPool, pool: Pool, known: NDArray[np.bool_], examples: Examples | None = None
+) -> tuple[list[int], int]:
     """Numbers of the pairs of a list, and how many were skipped because of their words.
 
     No word occurs too often in a place, and pairs of two words of the examples are at most a quarter of the list: they
     can be right, but say little that is new.
     """
+    asked = pool.asked
     limits = [None if is_fixed else asked.per_word for is_fixed in asked.fixed]
     own: set[str] = set()
     if examples is not None and not any(asked.fixed):
@@ -383,10 +254,10 @@ def choose_pairs(
     for index in scored.order().tolist():
         if len(chosen) == asked.top:
             break
-        if marked[index] and not asked.mark_known:
+        if known[index]:
             continue
         pair = scored.counts.rows[index].tolist()
-        both = bool(own) and is_own[pair[0]] and is_own[pair[1]] and not marked[index]
+        both = bool(own) and is_own[pair[0]] and is_own[pair[1]]
         if (both and recombined >= RECOMBINED * (len(chosen) + 1)) or any(
             limit is not None and counts.get(word, 0) >= limit
             for word, counts, limit in zip(pair, used, limits, strict=True)
@@ -400,27 +271,34 @@ def choose_pairs(
     return chosen, limited
 
 
-def _row(scored: ScoredPool, index: int, rank: int, known: bool) -> FoundPair:
+def _row(scored: ScoredPool, index: int, rank: int) -> FoundPair:
     counts = scored.counts
     w1, w2 = (counts.name_list[k] for k in counts.rows[index].tolist())
     n_w1, n_w2 = counts.totals[index, :2].tolist()
-    return FoundPair(
-        rank, w1, w2, round(float(scored.value[index]), 6), int(counts.seen[index]), n_w1, n_w2, known
-    )
+    return FoundPair(rank, w1, w2, round(float(scored.value[index]), 6), int(counts.seen[index]), n_w1, n_w2)
 
 
-def _searched(pool: Pool) -> str:
+def _about_list(pool: Pool, asked: FindOptions, skipped: int, known: int) -> list[str]:
+    """How many candidates there were, and which are not in the list."""
     if not len(pool):
-        return "there are no candidate pairs: no two words co-occur often enough; use a larger corpus"
-    if pool.candidates <= len(pool):
-        return f"{many(pool.candidates, 'candidate pair')}, all scored in full"
-    return f"{pool.candidates:,} candidate pairs, the best {len(pool):,} scored in full"
+        return ["there are no candidate pairs: no two words co-occur often enough; use a larger corpus"]
+    best = "all" if pool.candidates <= len(pool) else f"the best {len(pool):,}"
+    notes = [f"{many(pool.candidates, 'candidate pair')}, {best} scored in full"]
+    if skipped:
+        notes.append(
+            f"{many(skipped, 'pair')} skipped, so that no word occurs more than {asked.per_word} times in a place, and "
+            f"most pairs have a word that no example has"
+        )
+    if known:
+        notes.append(f"{many(known, 'known pair')} excluded")
+    if pool.unknown:
+        shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
+        notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")
+    return notes
 
 
 def add_sentences(found: Found, source: ContextSource, model: LinearModel) -> Found:
     """The same rows with the best sentence of each."""
-    from bagpack.find.sentences import best_lines
-
     parallel.progress()("sentences", 0, 0)
     label = label_to_find(model, found.label if model.kind != "rating" else None)
     listed = best_lines(source, model, [(row.w1, row.w2) for row in found.rows], label, most=1)
@@ -434,17 +312,13 @@ def add_sentences(found: Found, source: ContextSource, model: LinearModel) -> Fo
 
 def add_reasons(found: Found, source: ContextSource, number: int) -> Found:
     """The same rows, the first of them with their reasons."""
-    from bagpack.explain.explanation import explain_matrix
-    from bagpack.vectors.counts import count_pairs
-
     model = found.model
     if not number or model is None:
         return found
     rows = list(found.rows)
     labels = None if model.kind == "rating" else [found.label]
     for at, row in enumerate(rows[:number]):
-        counts = count_pairs(source, [(row.w1, row.w2)], model.basis, model.counting)
-        why = explain_matrix(model, source, counts, labels=labels, lines=0).decisions[0]
+        why = explain_pair(model, source, row.w1, row.w2, labels=labels, lines=0).decisions[0]
         rows[at] = replace(row, reasons=_say_reasons(row, why))
     return replace(found, rows=tuple(rows))
 

@@ -17,8 +17,8 @@ from bagpack.contexts.concordance import Context, show_all
 from bagpack.contexts.count import (
     Cooccurrences,
     Csr,
-    PairSearch,
     make_rows,
+    search_pairs,
     sum_features,
     tasks_of_known,
 )
@@ -44,7 +44,7 @@ def best_lines(
         one, two = task.lengths
         best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
         pieces: list[tuple[Cooccurrences, NDArray[np.int64]]] = []
-        for own in PairSearch(task).in_shards():
+        for own in search_pairs(task)[0]:
             owner = np.repeat(np.arange(task.size), own.counts)
             single = replace(own, counts=np.ones(owner.size, np.int64))
             taken = np.zeros((owner.size, 2), np.int64)

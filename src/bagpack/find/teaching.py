@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource
 from bagpack.errors import InputError
-from bagpack.explain.explanation import Explanation, explain_matrix
+from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.find.answers import with_answers
-from bagpack.find.candidates import Places, Pool, ScoredPool, collect_pool
+from bagpack.find.candidates import Pool, ScoredPool, collect_pool
 from bagpack.find.examples import NO, Examples, Pair
-from bagpack.find.ranking import FindOptions, KnownPairs, choose_pairs
+from bagpack.find.options import FindOptions
+from bagpack.find.ranking import choose_pairs, known_pairs
 from bagpack.find.sentences import best_lines
+from bagpack.find.slots import Places
 from bagpack.find.training import Trained, train_on_examples
 from bagpack.learn.features import Features
-from bagpack.vectors.counts import count_pairs
 from bagpack.vectors.word_classes import class_names
 
 LISTED = 500  # candidates that can be asked about
@@ -92,7 +93,6 @@ class Teaching:
     pool: Pool
     first: Trained
     places: Places
-    asked: FindOptions
     _features: list[Features] | None = field(default=None, repr=False)
     _last: tuple[Trained, ScoredPool] | None = field(default=None, repr=False)
     _ranked: tuple[Mapping[Pair, bool], Ranking] | None = field(default=None, repr=False)
@@ -101,16 +101,15 @@ class Teaching:
     def start(cls, source: ContextSource, examples: Examples, asked: FindOptions | None = None) -> Teaching:
         """Train a first model and collect its best candidates."""
         asked = replace(asked or FindOptions(), top=LISTED)
-        options = asked.candidates(source)
         trained = train_on_examples(source, examples, seed=asked.seed)
-        places = Places.of(source, trained, options)
-        pool = collect_pool(source, trained.model, trained.label, options, trained, places, keep=True)
+        places = Places.of(source, trained, asked)
+        pool = collect_pool(source, trained.model, trained.label, asked, trained, places, keep=True)
         if not len(pool):
             raise InputError(
                 "there are no candidates: no two words of the vocabulary co-occur often enough; remove the words that "
                 "pairs must have, or use a larger corpus"
             )
-        return cls(source, examples, pool, trained, places, asked)
+        return cls(source, examples, pool, trained, places)
 
     @property
     def trained(self) -> Trained:
@@ -149,8 +148,8 @@ class Teaching:
         if kept and self._last is not None:
             trained, scored = self._last
         self._last = trained, scored
-        marked = KnownPairs(self.source, [*self.examples.pairs, *answered]).mark(scored.counts)
-        chosen = np.array(choose_pairs(scored, self.pool, self.asked, marked, used)[0], np.intp)
+        marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
+        chosen = np.array(choose_pairs(scored, self.pool, marked, used)[0], np.intp)
         names, rows = scored.counts.name_list, scored.counts.rows[chosen].tolist()
         return Ranking(
             [(names[a], names[b]) for a, b in rows], scored.value[chosen], scored.score[chosen],
@@ -160,7 +159,7 @@ class Teaching:
     def _scored(self, trained: Trained) -> ScoredPool:
         if self._features is None:
             self._features = self.pool.features(trained.model)
-        self.places = Places.of(self.source, trained, self.pool.options)
+        self.places = Places.of(self.source, trained, self.pool.asked)
         return self.pool.scored(trained.model, trained.label, self.places, self._features)
 
     def _average_precision(self, scored: ScoredPool, aside: dict[Pair, bool]) -> float:
@@ -180,6 +179,5 @@ class Teaching:
 
     def explain(self, pair: Pair) -> Explanation:
         """Why the present model ranks a pair where it does."""
-        model = self.trained.model
-        counts = count_pairs(self.source, [pair], model.basis, model.counting)
-        return explain_matrix(model, self.source, counts, labels=[self.trained.label], top=REASONS, lines=0)
+        labels = [self.trained.label]
+        return explain_pair(self.trained.model, self.source, *pair, labels=labels, top=REASONS, lines=0)

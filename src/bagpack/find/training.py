@@ -20,7 +20,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
-from bagpack.find.vocabulary import Vocabulary, corpus_vocabulary, targets_of
+from bagpack.find.vocabulary import targets_of
 from bagpack.learn.features import Modern, Preset, get_preset
 from bagpack.learn.fitting import fit_counts, hold_out, shared_grams
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
@@ -71,11 +71,6 @@ class Trained:
         if negatives:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}, and {many(len(self.drawn), 'other pair')} drawn from the corpus"]
-        if several := len(self.examples.with_other_labels):
-            have, count = (
-                ("1 pair has", "it counts") if several == 1 else (f"{several:,} pairs have", "they count")
-            )
-            notes.append(f"{have} the label {self.label} and another one; {count} as {self.label}")
         if self.unknown:
             shown = ", ".join(self.unknown[:5]) + (" …" if len(self.unknown) > 5 else "")
             notes.append(f"words of the examples that the corpus does not contain: {shown}")
@@ -84,7 +79,7 @@ class Trained:
 
 def train_on_examples(
     corpus: ContextSource, examples: Examples, *, drawn: Sequence[Pair] | None = None, seed: int = 0,
-    vocabulary: Vocabulary | None = None, preset: str | Preset = "modern", C: float | None = None, b: int = 1500,
+    preset: str | Preset = "modern", C: float | None = None, b: int = 1500,
     basis: Basis | None = None, settings: CountSettings | None = None,
 ) -> Trained:  # fmt: skip
     """Train a model that separates the pairs of a relation from all other pairs.
@@ -94,8 +89,6 @@ def train_on_examples(
     drawn
         Pairs that were drawn before, which are used again: a retrained model is compared with the last one on the same
         negatives. Those that are examples by now are dropped.
-    vocabulary
-        The words that drawn pairs are made of; None takes the frequent words of the corpus.
     preset
         How counts become features; `modern` is the variant for few examples, with v12 counted twice.
     """
@@ -106,10 +99,7 @@ def train_on_examples(
     number = number_to_draw(len(examples.positives))
     if drawn is None:
         parallel.progress()("negatives", 0, 0)
-        vocabulary = vocabulary or corpus_vocabulary(source)
-        drawn = draw_negatives(
-            source, examples, vocabulary, HANDS * number, seed=seed, between=settings.windows.between
-        )
+        drawn = draw_negatives(source, examples, HANDS * number, seed=seed, between=settings.windows.between)
     own, given = set(examples.pairs), set(map(frozenset, examples.pairs))
     reversed_ = {pair[::-1] for pair in examples.positives} - own if not examples.is_symmetric else set()
     drawn = [
@@ -190,12 +180,7 @@ def usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[s
     def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         return tuple((w1, w2) for w1, w2 in pairs if target[w1] is not None and target[w2] is not None)
 
-    kept = replace(
-        examples,
-        positives=known(examples.positives),
-        negatives=known(examples.negatives),
-        with_other_labels=known(examples.with_other_labels),
-    )
+    kept = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
     if not kept.positives:
         shown = ", ".join(unknown[:5])
         raise InputError(

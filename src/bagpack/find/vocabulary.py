@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
@@ -62,7 +63,11 @@ def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: 
 
     See `bagpack.corpus.words`. Of a small corpus without parts of speech, all words that have a letter.
     """
-    corpus = corpus_of(source)
+    return _frequent(corpus_of(source), most, min_count)
+
+
+@lru_cache(maxsize=4)
+def _frequent(corpus: Corpus, most: int, min_count: int) -> Vocabulary:
     if not corpus.tags and corpus.types < SMALL:
         return Vocabulary(frequent_words(corpus, most, min_count))
     numbers = frequent_numbers(corpus, most + FUNCTION_WORDS, min_count)
@@ -78,52 +83,40 @@ def is_number_or_letter(word: str) -> bool:
     return word[0].isdigit() or NUMERALS.issuperset(word.lower().split("-"))
 
 
-def as_vocabulary(
-    source: ContextSource, among: Vocabulary | Iterable[str] | str | Path | None
-) -> Vocabulary | None:
-    """A vocabulary from a list of words or a file; None for the words of the corpus."""
-    if among is None or isinstance(among, Vocabulary):
-        return among
-    if isinstance(among, str | Path):
-        return read_vocabulary(source, among)
-    return listed_vocabulary(source, among)
-
-
-def listed_vocabulary(source: ContextSource, words: Iterable[str]) -> Vocabulary:
-    """The words and multi-word terms of a list, each target once, under its first name."""
-    listed = list(dict.fromkeys(words))
+def vocabulary_of(
+    source: ContextSource, among: Iterable[str] | str | Path | None, min_count: int = 1
+) -> Vocabulary:
+    """The words and multi-word terms of a list or of a file, each under its first name; None: words of the corpus."""
+    if among is None:
+        return corpus_vocabulary(source, min_count=min_count)
+    is_file = isinstance(among, str | Path)
+    listed = list(dict.fromkeys(_read_terms(among) if is_file else among))  # type: ignore[arg-type]
     names: dict[Target, str] = {}
-    unknown = []
-    for word, target in zip(listed, source.resolve(listed), strict=True):
-        if target is None:
-            unknown.append(word)
-        else:
+    targets = list(zip(source.resolve(listed), listed, strict=True))
+    for target, word in targets:
+        if target is not None:
             names.setdefault(target, word)
-    return Vocabulary(list(names), names, tuple(unknown))
+    unknown = tuple(word for target, word in targets if target is None)
+    if is_file and len(names) < 2:
+        raise InputError(
+            f"{among} has {len(names)} of its {len(listed):,} terms in the corpus, and a pair needs two (it lacks "
+            f"{', '.join(unknown[:5])}); check the corpus's language and level, or give other terms"
+        )
+    return Vocabulary(list(names), names, unknown)
 
 
-def read_vocabulary(source: ContextSource, path: str | Path) -> Vocabulary:
+def _read_terms(path: str | Path) -> list[str]:
     """The terms of a file, one on each line. Comments start with #."""
     file = read_text_file(path)
     words = []
     for number, line in enumerate(file.lines, 1):
         word = line.strip()
-        if not word or word.startswith("#"):
-            continue
         if "\t" in word:
             raise file.error(
-                number,
-                "a list of terms has one term on each line, and this line has several columns; write the column with "
-                "the terms to a file of its own",
+                number, "a list of terms has one term on each line, and this line has several columns"
             )
-        words.append(word)
+        if word and not word.startswith("#"):
+            words.append(word)
     if not words:
         raise InputError(f"{path} has no terms; write one on each line")
-    found = listed_vocabulary(source, words)
-    if len(found.targets) < 2:
-        shown = ", ".join(found.unknown[:5])
-        raise InputError(
-            f"{path} has {len(found.targets)} of its {len(words):,} terms in the corpus, and a pair needs two "
-            f"(it lacks {shown}); check the corpus's language and level, or give other terms"
-        )
-    return found
+    return words

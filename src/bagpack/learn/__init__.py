@@ -12,9 +12,7 @@ from bagpack.lazy import lazy_names
 if TYPE_CHECKING:
     from bagpack.learn.estimators import RatingRegressor as RatingRegressor
     from bagpack.learn.estimators import RelationClassifier as RelationClassifier
-    from bagpack.learn.features import Preset as Preset
     from bagpack.learn.features import get_preset as get_preset
-    from bagpack.learn.fitting import fit_conditions as fit_conditions
     from bagpack.learn.fitting import fit_counts as fit_counts
     from bagpack.learn.model import LinearModel as LinearModel
     from bagpack.learn.model_io import load_model as load_model
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "bagpack.learn.estimators": ("RatingRegressor", "RelationClassifier"),
-    "bagpack.learn.features": ("Preset", "get_preset"),
-    "bagpack.learn.fitting": ("fit_conditions", "fit_counts"),
+    "bagpack.learn.features": ("get_preset",),
+    "bagpack.learn.fitting": ("fit_counts",),
     "bagpack.learn.model": ("LinearModel",),
     "bagpack.learn.model_io": ("load_model", "model_card", "save_model"),
     "bagpack.learn.targets": ("Targets", "encode_targets"),

@@ -34,7 +34,6 @@ class Curve:
     intercept: float
 
     def __call__(self, decisions: Floats) -> Floats:
-        """Probabilities of decision values."""
         return np.exp(-np.logaddexp(0.0, -(self.slope * decisions + self.intercept)))
 
 
@@ -60,7 +59,6 @@ class Calibration:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Calibration:
-        """The reverse of `dataclasses.asdict`."""
         curves = (Curve(float(curve["slope"]), float(curve["intercept"])) for curve in stored["curves"])
         return cls(stored["kind"], tuple(curves))
 
@@ -68,11 +66,8 @@ class Calibration:
 def fit_calibration(decisions: Floats, columns: Bools, kind: Kind) -> Calibration:
     """Fit a sigmoid per output on held-out decision values (Platt 2000, with his priors, from a few examples on).
 
-    Parameters
-    ----------
-    decisions, columns
-        Pairs × outputs: decision values of rows that the model was not trained on, and whether each label holds. Rows
-        with a decision value that is not finite are ignored.
+    ``decisions`` and ``columns`` are pairs × outputs: decision values of rows that the model was not trained on, and
+    whether each label holds. Rows with a decision value that is not finite are ignored.
 
     Examples
     --------
@@ -161,15 +156,7 @@ def held_out_probabilities(decisions: Floats, columns: Bools, kind: Kind, fold: 
     return held_out_decisions(fold, decide)
 
 
-# Thresholds -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What a model would answer for each pair: the probability of the answer, and whether it is correct."""
-
-    probability: Floats
-    correct: Bools
+# Answers --------------------------------------------------------------------------------------------------------
 
 
 def answer_probability(probabilities: Floats, chosen: Bools) -> Floats:
@@ -178,6 +165,14 @@ def answer_probability(probabilities: Floats, chosen: Bools) -> Floats:
     The answer is chosen by decision values, so another class can be slightly more probable.
     """
     return np.asarray(np.where(chosen, probabilities, 0.0).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model would answer for each pair: the probability of the answer, and whether it is correct."""
+
+    probability: Floats
+    correct: Bools
 
 
 @dataclass(frozen=True)
@@ -196,28 +191,24 @@ class Threshold:
 
     def accepts(self, probability: Floats) -> Bools:
         """Whether each answer is given."""
-        return np.zeros(np.shape(probability), bool) if self.value is None else probability >= self.value
+        return np.asarray(probability >= (np.inf if self.value is None else self.value))
 
     def sentence(self) -> str:
-        """For reports."""
+        wanted, found, share = (100 * part for part in (self.wanted, self.precision, self.coverage))
         if self.value is None:
             return (
-                f"no threshold reaches a precision of {100 * self.wanted:g} %: the best is "
-                f"{100 * self.precision:.0f} %, with answers for {100 * self.coverage:.0f} % of the pairs; the model "
-                f"answers no pair"
+                f"no threshold reaches a precision of {wanted:g} %: the best is {found:.0f} %, with answers for "
+                f"{share:.0f} % of the pairs; the model answers no pair"
             )
         return (
-            f"the model answers only if the probability is at least {self.value:.2f}, for a precision of "
-            f"{100 * self.wanted:g} %; thresholds chosen in this way answered {100 * self.coverage:.0f} % of the "
-            f"held-out pairs, {100 * self.precision:.0f} % of them correctly"
+            f"the model answers only if the probability is at least {self.value:.2f}, for a precision of {wanted:g} %; "
+            f"thresholds chosen in this way answered {share:.0f} % of the held-out pairs, {found:.0f} % of them "
+            f"correctly"
         )
 
 
 def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANSWERS) -> Threshold:
-    """The threshold with the most answers among those that reach ``precision`` on held-out rows.
-
-    At least ``least`` answers must be left (or all, where there are fewer).
-    """
+    """The threshold with the most answers (at least ``least``, or all) that reaches ``precision`` on held-out rows."""
     if not 0 < precision <= 1:
         raise UsageError(f"--precision must be above 0 and at most 1, not {precision}")
     order = np.argsort(-held_out.probability, kind="stable")
@@ -249,10 +240,7 @@ def accepted_answers(held_out: Answers, fold: Ints, precision: float, known: Boo
 
 
 def held_out_threshold(held_out: Answers, fold: Index, precision: float) -> Threshold:
-    """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it.
-
-    Where no fold's threshold answers anything, the precision is 0.
-    """
+    """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it."""
     chosen = choose_threshold(held_out, precision)
     if chosen.value is None:
         return chosen

@@ -68,11 +68,7 @@ class _PairEstimator(BaseEstimator):
                 )
             model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
             if targets.kind != "rating":
-                precision = getattr(self, "precision", None)
-                calibrator = partial(calibrate, model, counts, targets, preset, svm, precision)
-                model = replace(model, calibrator=calibrator)
-                if precision is not None:
-                    model = model.calibrated
+                model = replace(model, calibrator=partial(calibrate, model, counts, targets, preset, svm))
         self.model_ = model
         self.n_features_in_ = 2
         return self
@@ -84,13 +80,11 @@ class _PairEstimator(BaseEstimator):
 
     @property
     def coef_(self) -> Floats:
-        """Weights, outputs × features, over the scaled features."""
         check_is_fitted(self, "model_")
         return self.model_.weight_matrix()
 
     @property
     def intercept_(self) -> Floats:
-        """The decision value of an all-zero pair; see `LinearModel`."""
         check_is_fitted(self, "model_")
         return self.model_.intercept
 
@@ -107,27 +101,11 @@ class _PairEstimator(BaseEstimator):
 class RelationClassifier(ClassifierMixin, _PairEstimator):
     """Which relation holds between two words: a linear C-SVM over weighted contexts, one-vs-rest.
 
-    Parameters
-    ----------
-    source
-        Where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other settings, or
-        `PairCounts` that hold the pairs. None: X is `PairCounts`.
-    condition
-        ``v1v2``, ``v12`` or ``v1v2v12``.
-    preset
-        How counts become features: ``modern``, or ``paper``.
-    C, tol, solver
-        See `bagpack.learn.svm.SvmSettings`.
-    precision
-        Choose the probability below which `answers` gives none, so that this share of the answers is right.
-    n_jobs
-        Workers, through joblib; the model is the same for any number.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-    model_ : LinearModel
-        Weights per named feature; `save_model` writes it.
+    ``source`` is where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other
+    settings, or `PairCounts` that hold the pairs; None if X is `PairCounts`. ``condition`` is ``v1v2``, ``v12`` or
+    ``v1v2v12``, ``preset`` ``modern`` or ``paper``; for ``C``, ``tol`` and ``solver`` see
+    `bagpack.learn.svm.SvmSettings`. ``n_jobs`` are workers, through joblib: the model is the same for any number. The
+    fitted ``model_`` has weights per named feature, and `save_model` writes it.
 
     Examples
     --------
@@ -137,22 +115,13 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     """
 
     def __init__(
-        self,
-        source: Any = None,
-        *,
-        condition: str = "v1v2v12",
-        preset: str | Preset = "modern",
-        C: float = 1.0,
-        precision: float | None = None,
-        tol: float = 1e-3,
-        solver: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
+        self, source: Any = None, *, condition: str = "v1v2v12", preset: str | Preset = "modern", C: float = 1.0,
+        tol: float = 1e-3, solver: str = "auto", n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self.source = source
         self.condition = condition
         self.preset = preset
         self.C = C
-        self.precision = precision
         self.tol = tol
         self.solver = solver
         self.n_jobs = n_jobs
@@ -160,8 +129,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with labels y."""
         svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
-        targets = encode_targets(_given(y, self))
-        self._fit(X, targets, svm)
+        self._fit(X, encode_targets(_given(y, self)), svm)
         self.classes_ = np.array(self.model_.classes)
         return self
 
@@ -184,11 +152,6 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
         decisions = self._decisions(X)
         return self.model_.probabilities(decisions)
 
-    def answers(self, X: Any) -> list[Any]:
-        """Labels, or None for *none of these*: below the threshold, or if the corpus does not have a word."""
-        check_is_fitted(self, "model_")
-        return self.model_.answers(self._counts(X, reset=False))
-
 
 class RatingRegressor(RegressorMixin, _PairEstimator):
     """How people rate a pair: a linear ε-SVR over weighted contexts, on the raw scale of the ratings.
@@ -197,17 +160,9 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
     """
 
     def __init__(
-        self,
-        source: Any = None,
-        *,
-        condition: str = "v1v2v12",
-        preset: str | Preset = "modern",
-        C: float = 1.0,
-        epsilon: float = 0.2,
-        tol: float = 1e-3,
-        solver: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
+        self, source: Any = None, *, condition: str = "v1v2v12", preset: str | Preset = "modern", C: float = 1.0,
+        epsilon: float = 0.2, tol: float = 1e-3, solver: str = "auto", n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self.source = source
         self.condition = condition
         self.preset = preset
@@ -220,8 +175,7 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with ratings y."""
         svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
-        targets = encode_targets(_given(y, self), kind="rating")
-        return self._fit(X, targets, svm)
+        return self._fit(X, encode_targets(_given(y, self), kind="rating"), svm)
 
     def predict(self, X: Any) -> Floats:
         """Predicted ratings."""

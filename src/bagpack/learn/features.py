@@ -60,8 +60,7 @@ def _phi(indptr: Ints, data: Any, expected: Floats, table: Floats, out: Floats) 
     for i in range(len(indptr) - 1):
         of_logs, of_ppmi, of_both = 0.0, 0.0, 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            whole = np.int64(data[p])
-            log = table[whole] if whole < len(table) and whole == data[p] else np.log1p(data[p])
+            log = table[np.int64(data[p])] if data[p] < len(table) else np.log1p(data[p])
             ppmi = max(log - expected[p], 0.0)
             of_logs += log * log
             of_ppmi += ppmi * ppmi
@@ -100,10 +99,8 @@ def expected_counts(counts: Csr, basis: Basis) -> Floats:
     if basis.frequencies is not None:
         segments = counts.shape[1] // len(basis)
         share = np.tile(basis.frequencies / basis.frequencies.sum(), segments)
-        _expected(
-            read_only(counts.indptr), read_only(counts.indices), read_only(counts.data), share,
-            np.repeat(np.arange(segments), len(basis)), np.empty(segments), out,
-        )  # fmt: skip
+        arrays = (read_only(part) for part in (counts.indptr, counts.indices, counts.data))
+        _expected(*arrays, share, np.repeat(np.arange(segments), len(basis)), np.empty(segments), out)
     return out
 
 
@@ -191,19 +188,6 @@ class Scaling:
     zero: Floats
 
 
-@allocating_kernel
-def _scale_entries(indices: Ints, data: Any, low: Floats, width: Floats, zero: Floats) -> Floats:
-    """Each stored value's image in [0, 1], less the image of zero."""
-    out = np.empty(len(data))
-    for p in range(len(data)):
-        j = indices[p]
-        if width[j] == 0.0:
-            out[p] = 0.0
-        else:
-            out[p] = min(max((data[p] - low[j]) / width[j], 0.0), 1.0) - zero[j]
-    return out
-
-
 def _filled(rows: Csr, weight: Floats) -> Floats:
     """Per column, the weight of the rows that are not zero there."""
     return np.asarray(with_values(rows, (rows.data != 0).astype(np.float64)).T @ weight)
@@ -232,9 +216,11 @@ def _scaling(rows: Csr, weight: Floats) -> Scaling:
 
 
 def scaled(rows: Csr, scaling: Scaling) -> Csr:
-    """Rows of counts as `paper_features` scales them."""
-    values = rows.data * scaling.idf[rows.indices]
-    return with_values(rows, _scale_entries(rows.indices, values, scaling.low, scaling.width, scaling.zero))
+    """Rows of counts as `paper_features` scales them: each value's image in [0, 1], less the image of zero."""
+    idf, low, width, zero = (part[rows.indices] for part in vars(scaling).values())
+    spread = width > 0
+    images = np.divide(rows.data * idf - low, width, out=np.zeros(len(rows.data)), where=spread)
+    return with_values(rows, np.where(spread, np.clip(images, 0.0, 1.0) - zero, 0.0))
 
 
 def paper_scaling(train: PairCounts, condition: str = "v1v2v12") -> dict[str, Scaling]:
@@ -244,12 +230,11 @@ def paper_scaling(train: PairCounts, condition: str = "v1v2v12") -> dict[str, Sc
     """
     words, w1, w2 = used_words(train)
     found = {}
-    for block in CONDITIONS[condition]:
-        if block == "v12":
-            found[block] = _scaling(train.tocsr("v12"), np.ones(len(train)))
-        else:
-            times = np.bincount(w1 if block == "v1" else w2, minlength=words.shape[0])
-            found[block] = _scaling(words, times.astype(np.float64))
+    for block, rows in (("v1", w1), ("v2", w2)):
+        if block in CONDITIONS[condition]:
+            found[block] = _scaling(words, np.bincount(rows, minlength=words.shape[0]).astype(np.float64))
+    if "v12" in CONDITIONS[condition]:
+        found["v12"] = _scaling(train.tocsr("v12"), np.ones(len(train)))
     return found
 
 
@@ -287,55 +272,30 @@ Learned = Mapping[str, Scaling]  # by block; empty for a preset that learns noth
 
 @dataclass(frozen=True)
 class Preset:
-    """A named way from counts to features.
+    """A named way from counts to features: that of Herdağdelen & Baroni 2009, or `Modern`.
 
     ``learns`` says whether the features of a row depend on which rows were trained on, ``analogies_by_cosine`` whether
     analogies are answered by centred cosines and not by two-point SVMs; ``C`` is the cost of an error by default.
     """
 
-    name: ClassVar[str]
-    learns: ClassVar[bool] = False
+    name: ClassVar[str] = "paper"
+    learns: ClassVar[bool] = True
     analogies_by_cosine: ClassVar[bool] = False
     C: float = 1.0
 
     def learn(self, train: PairCounts, condition: str) -> Learned:
         """What the features of this condition need to know about the training rows."""
-        return {}
-
-    def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
-        """Features of the rows."""
-        raise NotImplementedError
-
-    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
-        """Features of rows of word counts, as first and as second words."""
-        raise NotImplementedError
-
-    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
-        """Features v12 of rows of pair counts, each of a pair that was seen often."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Paper(Preset):
-    """Herdağdelen & Baroni 2009, with C = 1; see `paper_features`."""
-
-    name = "paper"
-    learns = True
-
-    def learn(self, train: PairCounts, condition: str) -> Learned:
-        """See `paper_scaling`."""
         return paper_scaling(train, condition)
 
     def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
-        """See `paper_features`."""
         return paper_features(learned, rows, condition)
 
     def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
-        """Scaled rows."""
+        """Features of rows of word counts, as first and as second words."""
         return scaled(words, learned["v1"]), scaled(words, learned["v2"])
 
     def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
-        """Scaled rows."""
+        """Features v12 of rows of pair counts, each of a pair that was seen often."""
         return scaled(pairs, learned["v12"])
 
 
@@ -344,28 +304,27 @@ class Modern(Preset):
     """See `modern_features`; ``v12`` is the factor on v12."""
 
     name = "modern"
+    learns = False
     analogies_by_cosine = True
     v12: float = 1.0
 
+    def learn(self, train: PairCounts, condition: str) -> Learned:
+        return {}
+
     def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
-        """See `modern_features`."""
         return modern_features(rows, condition, self.v12)
 
     def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
-        """φ of the rows."""
-        weighted = weigh(words, basis)
-        return weighted, weighted
+        return (weigh(words, basis),) * 2
 
     def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
-        """φ of the rows."""
         return self.v12 * weigh(pairs, basis)
 
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (Paper(), Modern())}
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (Preset(), Modern())}
 
 
 def get_preset(preset: str | Preset) -> Preset:
-    """The preset of that name."""
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
@@ -382,14 +341,9 @@ class Features:
 
     Pair i has ``first[w1[i]]``, ``second[w2[i]]``, ``product[i] · first[w1[i]] ∘ second[w2[i]]`` and ``own[i]``; what
     is None is omitted. Products are formed where they are needed.
-
-    Attributes
-    ----------
-    blocks
-        Name and number of columns of each block, in this order.
     """
 
-    blocks: Mapping[str, int]
+    blocks: Mapping[str, int]  # name and number of columns of each, in this order
     w1: Index
     w2: Index
     first: Csr | None = None
@@ -531,9 +485,7 @@ def _product_totals(indptr, indices, data, order, w1, w2, dense, sums, squares):
 def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  # type: ignore[no-untyped-def]
     """out[i] += scale[i] · product of pair i's rows · weights (columns × outputs)."""
     spread = np.int64(-1)
-    outputs = weights.shape[1]
-    fours = outputs - outputs % 4
-    dense = np.zeros(weights.shape[0])
+    dense, sums = np.zeros(weights.shape[0]), np.zeros(weights.shape[1])
     columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
     for i in order:
         if w1[i] != spread:
@@ -542,28 +494,15 @@ def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  #
         # Most products are zero: drop them first. A branch would be mispredicted half the time.
         filled = np.uint64(0)
         for q in range(indptr[w2[i]], indptr[w2[i] + 1]):
-            value = data[q] * dense[indices[q]]
             columns[filled] = indices[q]
-            values[filled] = value
-            filled += np.uint64(value != 0.0)
-        # Four outputs at a time, which the compiler turns into one instruction.
-        for k in range(0, fours, 4):
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for q in range(filled):
-                own = weights[columns[q]]
-                a += values[q] * own[k]
-                b += values[q] * own[k + 1]
-                c += values[q] * own[k + 2]
-                d += values[q] * own[k + 3]
-            out[i, k] += scale[i] * a
-            out[i, k + 1] += scale[i] * b
-            out[i, k + 2] += scale[i] * c
-            out[i, k + 3] += scale[i] * d
-        for k in range(fours, outputs):
-            a = 0.0
-            for q in range(filled):
-                a += values[q] * weights[columns[q], k]
-            out[i, k] += scale[i] * a
+            values[filled] = data[q] * dense[indices[q]]
+            filled += np.uint64(values[filled] != 0.0)
+        sums[:] = 0.0
+        for q in range(filled):
+            for k in range(len(sums)):
+                sums[k] += values[q] * weights[columns[q], k]
+        for k in range(len(sums)):
+            out[i, k] += scale[i] * sums[k]
 
 
 @allocating_kernel

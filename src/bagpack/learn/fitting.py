@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import UsageError
-from bagpack.learn.calibration import (
-    Answers,
-    answer_probability,
-    calibration_folds,
-    fit_calibration,
-    held_out_decisions,
-    held_out_probabilities,
-    held_out_threshold,
-    pair_groups,
-)
+from bagpack.learn import calibration
 from bagpack.learn.features import Learned, Preset, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
@@ -39,16 +30,10 @@ def condition_grams(
     conditions = list(dict.fromkeys(conditions))
     needed = {part for name in conditions for part in (("v1v2", "v12") if name == WHOLE else (name,))}
     grams = {name: pair_gram(preset.features(learned, counts, name)) for name in sorted(needed)}
-    out = {}
-    for name in conditions:
-        if name != WHOLE:
-            out[name] = grams[name]
-        elif len(conditions) == 1:
-            grams["v1v2"] += grams["v12"]
-            out[name] = grams["v1v2"]
-        else:
-            out[name] = grams["v1v2"] + grams["v12"]
-    return out
+    if conditions == [WHOLE]:  # in place: each takes up to 128 MB
+        grams["v1v2"] += grams["v12"]
+        return {WHOLE: grams["v1v2"]}
+    return {name: grams["v1v2"] + grams["v12"] if name == WHOLE else grams[name] for name in conditions}
 
 
 def shared_grams(
@@ -70,14 +55,9 @@ def fit_conditions(
 ) -> dict[str, LinearModel]:  # fmt: skip
     """One model per condition, trained on all rows of ``counts``.
 
-    Parameters
-    ----------
-    learned
-        What the preset learned, where it was from other rows than these.
-    grams
-        Each condition's Gram matrix (`shared_grams`), where it was computed before.
-    keep_training
-        Whether models keep their training pairs, so that explanations can name them and answers say which they were.
+    ``learned`` is what the preset learned, where it was from other rows than these, and ``grams`` each condition's Gram
+    matrix (`shared_grams`), where it was computed before. With ``keep_training``, models keep their training pairs, so
+    that explanations can name them and answers say which they were.
     """
     preset, svm = get_preset(preset), svm or SvmSettings()
     n = len(counts)
@@ -92,10 +72,12 @@ def fit_conditions(
     if by_gram and grams is None:
         grams = condition_grams(counts, conditions, preset, learned)
     settings: dict[str, Any] = {
-        "C": svm.C, "tol": svm.tol, "rows": n, "solver": "gram" if by_gram else "blocks"
-    }  # fmt: skip
-    if targets.kind == "rating":
-        settings["epsilon"] = svm.epsilon
+        "C": svm.C,
+        "tol": svm.tol,
+        "rows": n,
+        "solver": "gram" if by_gram else "blocks",
+    }
+    settings |= {"epsilon": svm.epsilon} if targets.kind == "rating" else {}
     models = {}
     for condition in conditions:
         features = preset.features(learned, counts, condition)
@@ -141,7 +123,7 @@ def hold_out(
     (`shared_grams`), where it was computed before.
     """
     try:
-        fold = calibration_folds(targets.columns, _unordered_pairs(counts))
+        fold = calibration.calibration_folds(targets.columns, _unordered_pairs(counts))
     except UsageError:
         return None
     preset = get_preset(preset)
@@ -156,7 +138,7 @@ def hold_out(
             return held_out_by_gram(grams[condition], train, test, part, svm)
         return fit_counts(counts[train], part, condition, preset, svm).decisions(counts[test])
 
-    return HeldOut(fold, held_out_decisions(fold, decide))
+    return HeldOut(fold, calibration.held_out_decisions(fold, decide))
 
 
 def _unordered_pairs(counts: PairCounts) -> Index:
@@ -164,7 +146,7 @@ def _unordered_pairs(counts: PairCounts) -> Index:
     words = [(key, b"") if key else (b"", name) for key, name in zip(counts.keys, counts.names, strict=True)]
     number = {word: k for k, word in enumerate(sorted(set(words)))}
     rank = np.array([number[word] for word in words], np.intp)
-    return pair_groups(rank[counts.rows[:, 0]], rank[counts.rows[:, 1]])
+    return calibration.pair_groups(*rank[counts.rows].T)
 
 
 def calibrate(
@@ -178,18 +160,16 @@ def calibrate(
     """
     if targets.kind == "rating":
         return model
-    if held_out is None:
-        held_out = hold_out(counts, targets, model.condition, preset, svm)
+    held_out = held_out or hold_out(counts, targets, model.condition, preset, svm)
     if held_out is None:
         return model
     fold, decisions = held_out.fold, held_out.decisions
-    found = fit_calibration(decisions, targets.columns, targets.kind)
     threshold = None
     if precision is not None:
-        probabilities = held_out_probabilities(decisions, targets.columns, targets.kind, fold)
+        probabilities = calibration.held_out_probabilities(decisions, targets.columns, targets.kind, fold)
         chosen = chosen_labels(targets.kind, decisions)
-        held_out_answers = Answers(
-            answer_probability(probabilities, chosen), (chosen == targets.one_hot()).all(axis=1)
-        )
-        threshold = held_out_threshold(held_out_answers, fold, precision)
+        right = (chosen == targets.one_hot()).all(axis=1)
+        answers = calibration.Answers(calibration.answer_probability(probabilities, chosen), right)
+        threshold = calibration.held_out_threshold(answers, fold, precision)
+    found = calibration.fit_calibration(decisions, targets.columns, targets.kind)
     return replace(model, calibration=found, threshold=threshold)

@@ -21,7 +21,7 @@ from bagpack.learn.features import Learned, Preset, sum_by
 from bagpack.learn.targets import Kind, chosen_labels, decode
 from bagpack.names import COSINE, block_features
 from bagpack.sources import find_store, open_source
-from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached, key_of
+from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,31 +39,19 @@ class TrainingPairs:
         f(x) = b′ + Σ_blocks Σ_i β_i ⟨x_i − μ, x − μ⟩,   b′ = intercept + Σ_blocks w·μ,   μ the mean training row
 
     Summed over the pairs of a training word, or for one training pair, a term says how much a new pair is like it.
-
-    Attributes
-    ----------
-    names
-        The training words.
-    w1, w2
-        The numbers of each pair's words.
-    coef
-        Dual coefficients, pairs × outputs.
-    rows
-        Features by block, in single precision: of v1 and v2 a row for each word, of v12 a row for each pair.
-    means
-        The mean training row of every block.
     """
 
-    names: tuple[str, ...]
-    w1: Index
+    names: tuple[str, ...]  # of the training words
+    w1: Index  # the number of each pair's first word
     w2: Index
-    coef: Floats
-    rows: Mapping[str, Csr]
-    means: Mapping[str, Floats]
+    coef: Floats  # dual coefficients, pairs × outputs
+    rows: Mapping[
+        str, Csr
+    ]  # features in single precision: of v1 and v2 a row for each word, of v12 one for each pair
+    means: Mapping[str, Floats]  # the mean training row of every block
 
     @classmethod
     def of(cls, features: Features, coef: Floats, pairs: Sequence[Pair]) -> TrainingPairs:
-        """Those of a model that was just fitted."""
         n = len(features)
         names = [""] * (1 + int(max(features.w1.max(), features.w2.max())))
         for at, (one, two) in enumerate(pairs):
@@ -83,7 +71,6 @@ class TrainingPairs:
         return cls(tuple(names), features.w1, features.w2, coef, kept, of_blocks)
 
     def pair_name(self, pair: int) -> str:
-        """The two words of a pair."""
         return f"{self.names[self.w1[pair]]} – {self.names[self.w2[pair]]}"
 
     def likeness(self, block: str, row: Floats) -> Floats:
@@ -108,47 +95,27 @@ class LinearModel:
     Only what was observed contributes: ``intercept`` is the decision value of a pair without any observation.
 
     Methods take pairs of words, which are counted in the corpus that the model was trained on, or `PairCounts`.
-
-    Parameters
-    ----------
-    preset, learned
-        How counts become features, and what that learned from the training pairs.
-    weights
-        By block, columns × outputs. Two classes have one output, for the second class; otherwise there is one per
-        class; ratings have one.
-    basis, counting, source_path, source_hash
-        What the pairs are counted over, how, and in which corpus.
-    calibration, threshold
-        Probabilities from decision values, and the probability below which there is no answer; None if not fitted.
-    calibrator
-        Makes the calibrated model when probabilities are first asked for; see `calibrated`.
-    trained
-        Hashes of the training pairs as the corpus understands them, ascending; see `trained_on`.
-    place
-        Where it was read from; None for one that was just fitted.
-    kept
-        The training pairs, or what reads them from disk; see `training`.
     """
 
     kind: Kind
     classes: tuple[Any, ...]
     condition: str
     preset: Preset
-    weights: Mapping[str, Floats]
+    weights: Mapping[str, Floats]  # by block, columns × outputs; two classes have one output, for the second
     intercept: Floats
     basis: Basis
     counting: CountSettings
-    learned: Learned = field(default_factory=dict)
+    learned: Learned = field(default_factory=dict)  # by the preset, from the training pairs
     source_path: str = ""
     source_hash: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     threshold: Threshold | None = None
-    calibrator: Callable[[], LinearModel] | None = None
-    trained: NDArray[np.uint64] | None = None
-    place: Path | None = None
-    kept: TrainingPairs | Callable[[], TrainingPairs] | None = None
+    calibrator: Callable[[], LinearModel] | None = None  # makes the calibrated model; see `calibrated`
+    trained: NDArray[np.uint64] | None = None  # hashes of the training pairs, ascending; see `trained_on`
+    place: Path | None = None  # where it was read from
+    kept: TrainingPairs | Callable[[], TrainingPairs] | None = None  # the training pairs, or what reads them
 
     @cached_property
     def training(self) -> TrainingPairs | None:
@@ -159,18 +126,17 @@ class LinearModel:
 
     @cached_property
     def source(self) -> ContextSource:
-        """The corpus that the model was trained on, opened."""
         return self.open_source()
 
     def open_source(self, store: str | Path | None = None, any_store: bool = False) -> ContextSource:
         """The corpus that the model was trained on, or ``store``, which must be the same one unless ``any_store``."""
-        if not store and not self.source_path:
-            raise StoreError("the model does not know which corpus it was trained on; name one with --store")
-        place = store or find_store(self.source_path, self.source_hash, self.place)
+        place = store or (
+            find_store(self.source_path, self.source_hash, self.place) if self.source_path else None
+        )
         if place is None:
             raise StoreError(
-                f"the model was trained on {self.source_path}, which was found neither from {Path.cwd()} nor next to "
-                f"the model; give its path with --store (in Python: model.at(store))"
+                f"the model was trained on {self.source_path or 'an unnamed corpus'}, which was found neither from "
+                f"{Path.cwd()} nor next to the model; give its path with --store (in Python: model.at(store))"
             )
         source = open_source(place)
         if source.content_hash != self.source_hash and not any_store:
@@ -188,11 +154,9 @@ class LinearModel:
         return model
 
     def count(self, pairs: Iterable[Pair], source: ContextSource | None = None) -> PairCounts:
-        """The pairs, counted the way the training pairs were."""
         return count_cached(source or self.source, as_pairs(pairs), self.basis, self.counting)
 
     def _counts(self, X: Any) -> PairCounts:
-        """Pairs counted over the terms that the model weighs."""
         counts = X if isinstance(X, PairCounts) else self.count(X)
         if counts.basis != self.basis:
             raise StoreError(
@@ -205,7 +169,6 @@ class LinearModel:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The basis terms."""
         return tuple(self.basis.terms)
 
     def feature_names(self) -> list[str]:
@@ -213,7 +176,6 @@ class LinearModel:
         return [name for block in self.weights for name in block_features(block, self.terms)]
 
     def weight_matrix(self) -> Floats:
-        """Weights, outputs × features."""
         return np.vstack(list(self.weights.values())).T
 
     def strongest(self, label: Any = None, n: int = 20) -> list[tuple[str, float]]:
@@ -238,27 +200,20 @@ class LinearModel:
         return self.preset.features(self.learned, counts, self.condition)
 
     def decide(self, features: Features) -> Floats:
-        """Decision values from features."""
         return self.intercept + features.decisions(self.weight_matrix().T)
 
     def predict(self, X: Any) -> Any:
-        """Labels or ratings."""
         return self.decode(self.decisions(X))
 
     def decode(self, decisions: Floats) -> Any:
-        """Labels or ratings from decision values."""
         decoded = decode(self.kind, decisions)
         return decoded if self.kind == "rating" else np.array(self.classes)[decoded]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Calibrated probability of each class, pairs × classes.
-
-        Labels are chosen by decision values, so the most probable class can be another than the one `predict` gives.
-        """
+        """Calibrated probability of each class, pairs × classes; the most probable may be another than `predict`'s."""
         return self.probabilities(self.decisions(X))
 
     def probabilities(self, decisions: Floats) -> Floats:
-        """Calibrated probability of each class from decision values."""
         if self.kind == "rating":
             raise UsageError("the model predicts ratings, which have no probabilities")
         if self.calibrated.calibration is None:
@@ -284,11 +239,7 @@ class LinearModel:
         return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
 
     def answers(self, X: Any) -> list[Any]:
-        """Labels, or None for *none of these*.
-
-        That is the answer for a pair with a word that the corpus does not have, and, if the model has a threshold,
-        where the probability of the label is below it.
-        """
+        """Labels, or None where the corpus lacks a word, or the label's probability is below the model's threshold."""
         counts = self._counts(X)
         decisions = self.decisions(counts)
         given = self.answered(counts, decisions)
@@ -306,23 +257,18 @@ class LinearModel:
         return self.scores_of(self.decisions(X))
 
     def scores_of(self, decisions: Floats) -> Floats:
-        """One value per class from decision values."""
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
 
     def observed(self, one: PairCounts) -> Iterator[tuple[str, Ints, Floats]]:
         """The features of a single pair that are not zero: of each block, their columns and values."""
         features = self.features(one)
-        row = features.matrix()
-        end = 0
-        for block, width in features.blocks.items():
-            own = np.flatnonzero((row.indices >= end) & (row.indices < end + width))
-            yield block, row.indices[own].astype(np.int64) - end, row.data[own]
-            end += width
+        for block, column in features.split(features.matrix().toarray().T).items():
+            own = np.flatnonzero(column[:, 0])
+            yield block, own, column[own, 0]
 
-    def trained_on(self, X: Any) -> Bools:
+    def trained_on(self, counts: PairCounts) -> Bools:
         """Whether each pair, in any form of its words with the same lemmas, was a training pair."""
-        hashes = pair_hashes(X, None if isinstance(X, PairCounts) else self.source)
-        return np.zeros(len(hashes), np.bool_) if self.trained is None else np.isin(hashes, self.trained)
+        return np.isin(pair_hashes(counts), () if self.trained is None else self.trained)
 
     def label_named(self, name: Any) -> Any:
         """The label of this name, or an error that lists all."""
@@ -344,23 +290,13 @@ class LinearModel:
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
 
-def pair_hashes(X: Any, source: ContextSource | None = None) -> NDArray[np.uint64]:
+def pair_hashes(counts: PairCounts) -> NDArray[np.uint64]:
     """A number for each pair, by which a model recognises its training pairs without listing them.
 
     It is that of the words' keys in the corpus, so that *cat – animals* and *cat – animal* are the same pair; of an
     unknown word, that of the word itself.
     """
-    if isinstance(X, PairCounts):
-        names = [X.keys[name] or X.names[name] for name in range(len(X.names))]
-        pairs = [(names[one], names[two]) for one, two in X.rows.tolist()]
-    else:
-        given = as_pairs(X)
-        words = list(dict.fromkeys(word for pair in given for word in pair))
-        targets = [None] * len(words) if source is None else source.resolve(words)
-        key = {
-            word: word if target is None else key_of(target)
-            for word, target in zip(words, targets, strict=True)
-        }
-        pairs = [(key[one], key[two]) for one, two in given]
-    found = b"".join(hashlib.blake2b(f"{a}\t{b}".encode(), digest_size=8).digest() for a, b in pairs)
+    names = [counts.keys[name] or counts.names[name] for name in range(len(counts.names))]
+    pairs = (f"{names[one]}\t{names[two]}".encode() for one, two in counts.rows.tolist())
+    found = b"".join(hashlib.blake2b(pair, digest_size=8).digest() for pair in pairs)
     return np.frombuffer(found, "<u8").astype(np.uint64)

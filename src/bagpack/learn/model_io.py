@@ -47,6 +47,9 @@ SCALING = tuple(field.name for field in fields(Scaling))
 TRAINING = "training.npz"
 TABLES = ("v1", "v2", "v12")  # blocks whose training rows are kept
 STRONGEST = 8  # contexts of each label on a card
+ABOUT_CARD = """A linear model over named contexts of two words. Scores are means over folds of the labelled pairs, with
+95 % intervals. A search through a corpus (`bagpack find`) ranks many pairs that are in no relation, so its precision is
+lower."""
 KINDS = ("binary", "multiclass", "rating")
 
 
@@ -56,13 +59,9 @@ def check_model_place(path: Path, overwrite: bool) -> None:
 
 
 def save_model(
-    model: LinearModel,
-    path: str | Path,
-    *,
-    manifest: Mapping[str, Any] | None = None,
-    card: str | None = None,
+    model: LinearModel, path: str | Path, *, manifest: Mapping[str, Any] | None = None, card: str | None = None,
     overwrite: bool = False,
-) -> Path:
+) -> Path:  # fmt: skip
     """Write ``model``, with its probabilities, as the directory ``path``, which gets its name when it is complete.
 
     ``manifest`` says what made the model (data, parameters, scores); it comes back as ``LinearModel.manifest``.
@@ -126,44 +125,37 @@ def _save_training(training: TrainingPairs, path: Path) -> None:
         np.savez(out, names=names, w1=training.w1, w2=training.w2, coef=training.coef, **arrays)
 
 
-def _open_training(path: Path, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
-    """Read the file; anything in it that does not fit is a ValueError or KeyError."""
-    with np.load(path, allow_pickle=False) as stored:
-        names = tuple(stored["names"].tobytes().decode().split("\n"))
-        w1, w2 = (stored[name].astype(np.int64) for name in ("w1", "w2"))
-        coef = stored["coef"].astype(np.float64)
-        if coef.shape != (len(w1), outputs) or w1.shape != w2.shape or not np.isfinite(coef).all():
-            raise ValueError("coefficients of another shape than the training pairs")
-        if len(w1) and not 0 <= min(w1.min(), w2.min()) <= max(w1.max(), w2.max()) < len(names):
-            raise ValueError("a training word without a name")
-        means = {block: stored[f"mean {block}"].astype(np.float64) for block in widths}
-        rows: dict[str, Any] = {}
-        for block in TABLES:
-            if f"{block} data" in stored:
-                parts: Any = tuple(stored[f"{block} {part}"] for part in ("data", "indices", "indptr"))
-                shape: Any = tuple(int(size) for size in stored[f"{block} shape"])
-                rows[block] = sparse.csr_array(parts, shape=shape)
-                rows[block].check_format(full_check=True)
-    if "v1" in rows:
-        rows.setdefault("v2", rows["v1"])
-    if rows.keys() != set(TABLES) & widths.keys():
-        raise ValueError("other blocks than the model")
-    for block, table in rows.items():
-        lines = len(w1) if block == "v12" else len(names)
-        if table.shape != (lines, widths[block]) or means[block].shape != (widths[block],):
-            raise ValueError(f"rows of {block} of another shape than the model's")
-    return TrainingPairs(names, w1, w2, coef, rows, means)
-
-
 def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
     for problem in stored.damages([TRAINING]):
         raise StoreError(f"{problem}; {CURE}")
+    rows: dict[str, Any] = {}
     try:
-        return _open_training(stored.file(TRAINING), widths, outputs)
+        with np.load(stored.file(TRAINING), allow_pickle=False) as file:
+            names = tuple(file["names"].tobytes().decode().split("\n"))
+            w1, w2, coef = (
+                file["w1"].astype(np.int64),
+                file["w2"].astype(np.int64),
+                file["coef"].astype(np.float64),
+            )
+            means = {block: file[f"mean {block}"].astype(np.float64) for block in widths}
+            for block in TABLES:
+                if f"{block} data" in file:
+                    parts: Any = tuple(file[f"{block} {part}"] for part in ("data", "indices", "indptr"))
+                    lines = len(w1) if block == "v12" else len(names)
+                    rows[block] = sparse.csr_array(parts, shape=(lines, widths[block]))
+                    rows[block].check_format(full_check=True)
+        if "v1" in rows:
+            rows.setdefault("v2", rows["v1"])
+        fits = rows.keys() == set(TABLES) & widths.keys() and coef.shape == (len(w1), outputs)
+        fits &= (
+            all(means[block].shape == (width,) for block, width in widths.items()) and w1.shape == w2.shape
+        )
+        used = np.concatenate([w1, w2, [0]])
+        if not fits or used.min() < 0 or used.max() >= len(names) or not np.isfinite(coef).all():
+            raise ValueError("training pairs that do not belong to the model")
     except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, BagpackError):
-            raise
         raise StoreError(f"{stored.file(TRAINING)} has wrong entries ({error!r}); {CURE}") from None
+    return TrainingPairs(names, w1, w2, coef, rows, means)
 
 
 def load_model(path: str | Path) -> LinearModel:
@@ -178,8 +170,7 @@ def load_model(path: str | Path) -> LinearModel:
             raise StoreError(
                 f"{described} says that it predicts {kind!r}: this version knows {', '.join(KINDS)}"
             )
-        expected = 1 if kind in ("binary", "rating") else len(labels)
-        if outputs != expected or (kind == "binary" and len(labels) != 2):
+        if outputs != (len(labels) if kind == "multiclass" else 1) or (kind == "binary" and len(labels) != 2):
             raise StoreError(f"{described} has {len(labels)} labels and {outputs} outputs; {CURE}")
         if document["preset"] not in PRESETS or not set(document["blocks"]) <= SEGMENTS.keys():
             raise StoreError(
@@ -193,36 +184,26 @@ def load_model(path: str | Path) -> LinearModel:
         if calibration and (calibration.kind != kind or len(calibration.curves) != outputs):
             raise ValueError(f"{len(calibration.curves)} calibration curves for {outputs} outputs")
         widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
-        scaled = blocks_of(document["condition"]) if preset.learns else ()
+        weights = {
+            block: _read_array(stored, f"{block}.weights.npy", (width, outputs))
+            for block, width in widths.items()
+        }
+        learned = {
+            block: Scaling(
+                *(_read_array(stored, f"{block}.{name}.npy", (widths[block],)) for name in SCALING)
+            )
+            for block in (blocks_of(document["condition"]) if preset.learns else ())
+        }
         kept = partial(_read_training, stored, widths, outputs) if TRAINING in document["checksums"] else None
         model = LinearModel(
-            kind=kind,
-            classes=labels,
-            condition=str(document["condition"]),
-            preset=preset,
-            weights={
-                block: _read_array(stored, f"{block}.weights.npy", (width, outputs))
-                for block, width in widths.items()
-            },
-            learned={
-                block: Scaling(
-                    *(_read_array(stored, f"{block}.{name}.npy", (widths[block],)) for name in SCALING)
-                )
-                for block in scaled
-            },
-            intercept=_read_array(stored, "intercept.npy", (outputs,)),
-            basis=basis,
-            counting=CountSettings.from_dict(document["counting"]),
-            source_path=str(document["source"]["path"]),
-            source_hash=str(document["source"]["content_hash"]),
-            settings=dict(document["settings"]),
-            manifest=dict(document["manifest"]),
-            calibration=calibration,
+            kind=kind, classes=labels, condition=str(document["condition"]), preset=preset, weights=weights,
+            learned=learned, intercept=_read_array(stored, "intercept.npy", (outputs,)), basis=basis,
+            counting=CountSettings.from_dict(document["counting"]), source_path=str(document["source"]["path"]),
+            source_hash=str(document["source"]["content_hash"]), settings=dict(document["settings"]),
+            manifest=dict(document["manifest"]), calibration=calibration,
             threshold=None if document["threshold"] is None else Threshold(**document["threshold"]),
-            trained=_read_array(stored, "trained.npy", None, np.uint64),
-            kept=kept,
-            place=stored.path,
-        )
+            trained=_read_array(stored, "trained.npy", None, np.uint64), kept=kept, place=stored.path,
+        )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, BagpackError):
             raise
@@ -266,18 +247,6 @@ def _read_array(
 # The model card: what a model was made from and how well it did, in Markdown ------------------------------------
 
 
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _card_section(title: str, values: Mapping[str, Any] | None) -> list[str]:
-    if not values:
-        return []
-    lines = [f"## {title}", "", "| | |", "|---|---|"]
-    lines += [f"| {_escape(str(key))} | {_escape(show_value(value))} |" for key, value in values.items()]
-    return [*lines, ""]
-
-
 def _card_score(value: Any, metric: str) -> str:
     """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
     if not isinstance(value, Mapping):
@@ -286,61 +255,41 @@ def _card_score(value: Any, metric: str) -> str:
     return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
 
 
-def _card_scores(scores: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
-    if not scores:
-        return ["## Scores", "", "Not evaluated.", ""]
-    metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
-    about = "Mean over folds of the labelled pairs, 95 % interval in brackets. A search through a corpus "
-    about += "(`bagpack find`) ranks many pairs that are in no relation, so its precision is lower."
-    lines = ["## Scores", "", about, ""]
-    lines += ["| | " + " | ".join(map(metric_label, metrics)) + " |", "|---" * (len(metrics) + 1) + "|"]
-    for name, row in scores.items():
-        cells = [_card_score(row.get(metric), metric) for metric in metrics]
-        lines.append(f"| {_escape(name)} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
-
-
-def _strongest(model: LinearModel) -> list[str]:
-    lines = ["## Strongest contexts", ""]
-    for label in model.classes or (None,):
-        names = ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
-        lines.append(f"- **{'rating' if label is None else label}**: {names}")
-    return [*lines, ""]
-
-
 def model_card(
-    model: LinearModel,
-    *,
-    title: str = "A BagPack model",
-    corpus: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
-    scores: Mapping[str, Mapping[str, Any]] | None = None,
-    coverage: Mapping[str, Any] | None = None,
-    caps: Mapping[str, Any] | None = None,
-    versions: Mapping[str, Any] | None = None,
-) -> str:
-    """A Markdown card; the mappings become tables as they come.
+    model: LinearModel, *, title: str = "A BagPack model", scores: Mapping[str, Mapping[str, Any]] | None = None,
+    **sections: Mapping[str, Any],
+) -> str:  # fmt: skip
+    """A Markdown card; each section becomes a table.
 
-    ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low``
-    and ``high``.
+    ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low`` and
+    ``high``.
     """
-    kind = {
-        "binary": "one of two labels",
-        "multiclass": "one of several labels, one SVM each against the rest",
-        "rating": "a rating",
-    }[model.kind]
-    about = {
-        "predicts": kind,
-        "labels": list(model.classes) or None,
+    about: dict[str, Any] = {
+        "predicts": model.kind,
+        "labels": list(model.classes),
         "condition": model.condition,
+    }
+    about |= {
         "preset": model.preset.name,
-        "features": sum(len(weights) for weights in model.weights.values()),
+        "features": sum(map(len, model.weights.values())),
         **model.settings,
     }
-    lines = [f"# {title}", "", "A linear model over named contexts of two words.", ""]
-    lines += _card_section("Model", {key: value for key, value in about.items() if value is not None})
-    lines += _card_section("Corpus", corpus) + _card_section("Data", data) + _card_scores(scores)
-    lines += _card_section("Coverage", coverage) + _card_section("Caps that applied", caps)
-    lines += _strongest(model)
-    lines += _card_section("Versions", {"bagpack": __version__, **(versions or {})})
+    strongest = {
+        str(label): ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
+        for label in model.classes or (None,)
+    }
+    shown = {
+        f"{name}: {metric_label(metric)}": _card_score(value, metric)
+        for name, row in (scores or {}).items()
+        for metric, value in row.items()
+    }
+    tables: dict[str, Mapping[str, Any]] = {"model": about, "scores": shown or {"scores": "not evaluated"}}
+    tables |= {**sections, "strongest contexts": strongest}
+    lines = [f"# {title}", "", ABOUT_CARD, ""]
+    for name, values in tables.items():
+        lines += [f"## {name.capitalize()}", "", "| | |", "|---|---|"]
+        for key, value in values.items():
+            cells = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in (key, show_value(value)))
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
     return "\n".join(lines)

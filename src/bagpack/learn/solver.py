@@ -33,7 +33,7 @@ from bagpack.learn.svm import Dual, row_gram
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Floats, Index
+    from bagpack.learn.features import Floats, Index
 
 MAX_EPOCHS = 1000
 # Weight of the multipliers, as a share of the mean squared length of a row: less enforces Σ β = 0 more slowly, more
@@ -340,24 +340,13 @@ def _balance(beta: Floats, low: Floats, high: Floats) -> None:
 # All outputs ----------------------------------------------------------------------------------------------------
 
 
-def descend_classes(features: Features, columns: Bools, cost: float, tol: float) -> Dual:
-    """One C-SVM per column of ``columns`` (pairs × outputs), each against the rest; C is ``cost``.
+def descend(
+    features: Features, target: Floats, low: Floats, high: Floats, epsilon: float, tol: float
+) -> Dual:
+    """One SVM per column of ``target`` (pairs × outputs), β between ``low`` and ``high``; see the module.
 
     Outputs are solved at once, in threads; the solution is the same for any number.
     """
-    low, high = np.where(columns, 0.0, -cost), np.where(columns, cost, 0.0)
-    return _descend_all(features, np.where(columns, 1.0, -1.0), low, high, 0.0, tol)
-
-
-def descend_ratings(features: Features, ratings: Floats, cost: float, epsilon: float, tol: float) -> Dual:
-    """ε-SVR on the raw scale of ``ratings``; errors up to ``epsilon`` cost nothing."""
-    high = np.full((len(ratings), 1), cost)
-    return _descend_all(features, ratings[:, None], -high, high, epsilon, tol)
-
-
-def _descend_all(
-    features: Features, target: Floats, low: Floats, high: Floats, epsilon: float, tol: float
-) -> Dual:
     rows = _Rows.of(features)
     problems = (
         _Problem(rows, target[:, k].copy(), low[:, k].copy(), high[:, k].copy(), epsilon)

@@ -41,16 +41,10 @@ CHUNK_ENTRIES = 4_000_000  # 32 MB of densified columns at a time
 class SvmSettings:
     """Settings of the SVM.
 
-    Parameters
-    ----------
-    C, epsilon
-        Cost of an error, and half the width of the band without cost (ratings only).
-    tol
-        When the solver stops: the largest violation (``gram``), or the share by which a better solution could exist
-        (``blocks``); 1e-3 as in scikit-learn.
-    solver
-        ``gram``: libsvm on the Gram matrix; ``blocks``: dual coordinate descent over the features, linear in the number
-        of pairs. ``auto`` is gram up to 4,000 rows.
+    ``C`` is the cost of an error, ``epsilon`` half the width of the band without cost (ratings only). ``tol`` says when
+    the solver stops: the largest violation (``gram``), or the share by which a better solution could exist
+    (``blocks``). Solvers: libsvm on the Gram matrix (``gram``), dual coordinate descent over the features
+    (``blocks``), linear in the number of pairs; ``auto`` is gram up to 4,000 rows.
     """
 
     C: float = 1.0
@@ -157,7 +151,6 @@ def pair_gram(features: Features) -> Floats:
 
 
 def _libsvm(svm: Any, gram: Floats, y: Bools | Floats) -> tuple[Floats, float, bool]:
-    """Coefficients, intercept, and whether libsvm converged."""
     svm.fit(gram, y)
     coef = np.zeros(len(gram))
     coef[svm.support_] = svm.dual_coef_[0]
@@ -179,12 +172,9 @@ def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings) -> Dual:
         warnings.simplefilter("ignore", ConvergenceWarning)
         coef, intercept, converged = zip(*run_threads(tasks), strict=True)
     if not all(converged):
-        warnings.warn(
-            f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. A smaller C, or "
-            f"a larger tol, converges sooner",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        message = f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. "
+        message += "A smaller C, or a larger tol, converges sooner"
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
     return Dual(np.stack(coef, axis=1), np.array(intercept), all(converged))
 
 
@@ -196,24 +186,30 @@ def solve(rows: Features | Floats, targets: Targets, svm: SvmSettings) -> Dual:
 
     Where every training row says the same of a class, there is no SVM, and all decision values are 1 or −1.
     """
-    from bagpack.learn.solver import descend_classes, descend_ratings
-
     if targets.kind == "rating":
-        if isinstance(rows, np.ndarray):
-            return _solve_gram(rows, targets.ratings[:, None], svm)
-        return descend_ratings(rows, targets.ratings, svm.C, svm.epsilon, svm.tol)
+        return _solve(rows, targets.ratings[:, None], svm)
     columns = targets.columns
     coef = np.zeros(columns.shape)
     intercept = np.where(columns.all(axis=0), 1.0, -1.0)
     learned = np.flatnonzero(columns.any(axis=0) & ~columns.all(axis=0))
     if not len(learned):
         return Dual(coef, intercept)
-    if isinstance(rows, np.ndarray):
-        found = _solve_gram(rows, columns[:, learned], svm)
-    else:
-        found = descend_classes(rows, columns[:, learned], svm.C, svm.tol)
+    found = _solve(rows, columns[:, learned], svm)
     coef[:, learned], intercept[learned] = found.coef, found.intercept
     return Dual(coef, intercept, found.converged)
+
+
+def _solve(rows: Features | Floats, y: Any, svm: SvmSettings) -> Dual:
+    """An SVM per column of ``y``: bools for classes, numbers for ratings."""
+    from bagpack.learn.solver import descend
+
+    if isinstance(rows, np.ndarray):
+        return _solve_gram(rows, y, svm)
+    if y.dtype == bool:
+        low, high = np.where(y, 0.0, -svm.C), np.where(y, svm.C, 0.0)
+        return descend(rows, np.where(y, 1.0, -1.0), low, high, 0.0, svm.tol)
+    high = np.full(y.shape, svm.C)
+    return descend(rows, y, -high, high, svm.epsilon, svm.tol)
 
 
 def held_out_by_gram(gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings) -> Floats:

@@ -59,13 +59,17 @@ def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> T
     """
     if isinstance(y, Targets):
         return y
-    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
-        raise InputError(f"y is {y!r}; one answer per pair is needed")
     y = _column(y)
     if not len(y):
         raise InputError("there is no pair to learn from")
     if kind == "rating":
-        ratings = _check_ratings(y)
+        try:
+            ratings = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                "the ratings are not all numbers: correct or drop the rows that are not"
+            ) from None
+        _no_row(~np.isfinite(ratings), "has a rating that is not a finite number (NaN or infinity)")
         n = len(ratings)
         return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
     labels = [python_value(value) for value in y]
@@ -80,12 +84,11 @@ def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> T
 
 def _column(y: Any) -> Any:
     """A data frame, series or iterable as a list or an array of one value per pair."""
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    elif not isinstance(y, np.ndarray):
-        y = np.asarray(y) if hasattr(y, "__array__") else list(y)
-    if not isinstance(y, np.ndarray):
-        return y
+    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
+        raise InputError(f"y is {y!r}; one answer per pair is needed")
+    if not hasattr(y, "__array__"):
+        return list(y)
+    y = np.asarray(y)
     if y.dtype.kind == "c":
         raise InputError("Complex data not supported: y holds complex numbers")
     if y.ndim == 2 and y.shape[1] == 1:
@@ -97,16 +100,6 @@ def _column(y: Any) -> Any:
     if y.ndim > 1:
         raise InputError(f"y has the shape {y.shape}; one answer per pair is needed")
     return y
-
-
-def _check_ratings(y: Any) -> Floats:
-    """Ratings as floats, every one of them a number."""
-    try:
-        ratings = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("the ratings are not all numbers: correct or drop the rows that are not") from None
-    _no_row(~np.isfinite(ratings), "has a rating that is not a finite number (NaN or infinity)")
-    return ratings
 
 
 def _no_row(wrong: Any, what: str) -> None:
@@ -125,21 +118,16 @@ def _label_names(labels: list[Any]) -> tuple[Any, ...]:
     uneven = [label for label in labels if isinstance(label, float) and not label.is_integer()]
     if uneven:
         raise InputError(
-            f"Unknown label type: continuous, such as {uneven[0]}; labels name classes, and ratings are for "
-            f"RatingRegressor"
+            f"Unknown label type: continuous, such as {uneven[0]}; ratings are for RatingRegressor"
         )
-    try:
-        names = tuple(sorted(set(labels)))
-    except TypeError:
-        names = ()
-    if not names or len({isinstance(label, bool) for label in labels}) > 1:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise InputError(f"the labels are of mixed types, {' and '.join(kinds)}: write them all as text")
+    types = sorted({type(label).__name__ for label in labels})
+    if len(types) > 1 and set(types) != {"float", "int"}:
+        raise InputError(f"the labels are of mixed types, {' and '.join(types)}: write them all as text")
+    names = tuple(sorted(set(labels)))
     if len(names) > MOST_LABELS:
         raise InputError(
             f"there are {len(names):,} different labels for {len(labels):,} pairs, and at most {MOST_LABELS:,} can be "
-            f"learned: each is an SVM with a weight per feature. Check that the right column is the label, or keep the "
-            f"labels with the most pairs"
+            f"learned; check that the right column is the label"
         )
     if len(names) < 2:
         raise InputError(f"every pair has the label {names[0]!r} (1 class): at least two labels are needed")

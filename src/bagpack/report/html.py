@@ -69,8 +69,7 @@ def render_explanation_page(explanation: Mapping[str, Any]) -> str:
 
 def largest_share(explanation: Mapping[str, Any]) -> float:
     """The most that a reason adds to any decision: the length of a whole bar. It is never 0."""
-    decisions = [*explanation["decisions"], *filter(None, [explanation["contrast"]])]
-    reasons = [reason for d in decisions for reason in (*d["reasons"], *d["contexts"])]
+    reasons = [reason for d in explanation["decisions"] for reason in (*d["reasons"], *d["contexts"])]
     return max((abs(reason["value"]) for reason in reasons), default=1.0) or 1.0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bagpack.console import hang, hang_parts, plain_table, print_about, print_message, screen, some_of
+from bagpack.console import hang, plain_table, print_about, print_message, screen, some_of
 from bagpack.numbers import many, metric_label, show_probability
 from bagpack.tasks.checks import similar_labels_sentence
 from bagpack.wording import describe_block, first_words, last_words, say_counts, say_times
@@ -90,8 +90,6 @@ def show_found(found: Found) -> None:
         first = Text.assemble(f"{row.rank:{width}}  ", (bar, "cyan"), "  ")
         together = f"together {say_times(row.together)}" if row.together else "never together"
         about = Text.assemble((f"{row.w1} – {row.w2}", "bold"), (f"  {together}", "dim"))
-        if row.known:
-            about.append("  known", "yellow")
         hang(out, first, about)
         if line is not None:
             hang(out, Text(" " * first.cell_len), sentence_text(line))
@@ -185,15 +183,12 @@ def show_coverage(facts: dict[str, Any]) -> None:
     _print_capped(facts, out)
     if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
         print_message(f"{_rows_repeat(facts)} a pair", None, out)
-    reason = facts.get("not_for_evaluate", "")
     said = [
         f"{many(len(found), one, several)}: {some_of(list(map(_shown, found)), SHOWN)}"
         for name, (one, several, _) in MISTAKES.items()
         if (found := facts.get(name))
     ]
-    similar = map(similar_labels_sentence, facts.get("similar_labels", ()))
-    said += [sentence for sentence in similar if sentence not in reason]
-    for sentence in [*said, *([f"evaluate cannot use it: {reason}"] if reason else [])]:
+    for sentence in [*said, *map(similar_labels_sentence, facts.get("similar_labels", ()))]:
         print_message(sentence, "yellow", out)
 
 
@@ -324,18 +319,17 @@ def show_explanation(found: Explanation, features: bool = False) -> None:
     for note in found.notes:
         out.print(note, style="yellow" if note.startswith("no prediction") else "dim")
     out.print(say_counts(found.w1, found.w2, found.counts), style="dim")
-    listed = [found.contrast] if found.contrast is not None else [d for d in found.decisions if d.reasons]
-    listed = listed or [*found.decisions[:1]]  # a pair without any counts
+    listed = [d for d in found.decisions if d.reasons] or [*found.decisions[:1]]  # a pair without any counts
     for decision in listed:
         _show_decision(out, decision, found.w1, found.w2, features)
     others = [decision for decision in found.decisions if decision not in listed]
-    if others and found.contrast is None:
+    if others:
         _show_others(out, others)
 
 
 def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features: bool) -> None:
     out.print()
-    head = decision.label if decision.against is None else f"{decision.label}, not {decision.against}"
+    head = decision.label
     if decision.probability is not None:
         head += f" {show_probability(decision.probability)}"
     out.print(Text.assemble((head, "bold"), f"  {decision.summary}" if decision.summary else ""))
@@ -344,7 +338,7 @@ def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features:
         names = {name: describe_block(block, w1, w2) for name, block in blocks.items()}
         parts = [f"{decision.base:+.3f} the mean training pair"]
         parts += [f"{part.value:+.3f} {names[part.name]}" for part in decision.parts]
-        hang_parts(out, Text(f"  {decision.value:+.3f} = "), parts)
+        hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
         for part in decision.parts:
             name = f"{w1} and {w2} together" if part.name == "together" else names[part.name]
             out.print(Text.assemble(f"  {part.value:+.3f}  ", (name, "bold")))
@@ -370,7 +364,7 @@ def _say_part(part: Part) -> str:
 def _show_features(out: Console, decision: Decision, w1: str, w2: str) -> None:
     parts = [f"{decision.bias:+.3f} bias"]
     parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
-    hang_parts(out, Text(f"  {decision.value:+.3f} = "), parts)
+    hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
     for reason in decision.reasons:
         _show_reason(out, reason)
     if decision.others:
@@ -393,7 +387,6 @@ def _show_reason(out: Console, reason: Reason, indent: int = 2) -> None:
     """What a reason adds, in words, and lines that were counted."""
     words = marked_text(reason.spans)
     notes = [reason.note] if reason.note else []
-    notes += [f"also {', '.join(reason.also)}"] if reason.also else []
     notes += [f"as with {', '.join(like.name for like in reason.pairs)}"] if reason.pairs else []
     if notes:
         words.append(f"  ({'; '.join(notes)})", style="dim")

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bagpack import numbers, wording
-from bagpack.evaluate.result import Breakdown, Evaluation, Prediction, QuestionAnswer, Score
+from bagpack.evaluate.result import Evaluation, Prediction, Score
 from bagpack.evaluate.rows import mistakes
 from bagpack.numbers import is_number, many, metric_label, show_count, show_score, show_share
 from bagpack.report.charts import Axis, Whisker, make_axis, make_whisker
+from bagpack.tasks.questions import shown_choice
 
 KIND_WORDS = {
     "relations": "Relations between words",
@@ -26,7 +27,7 @@ FOLDS = 100  # that are drawn one by one
 MISTAKES, SUSPICIOUS, GROUPS = 100, 30, 200  # that a page shows
 LISTED = 8  # words or pairs of a list that a sentence names
 JUDGED = 0.1  # of the labels; where a model contradicts more, it is wrong rather than they
-WORTH = 0.005  # a gain below this is not worth the work
+WORTH = 0.01  # a gain of twice the rows below this is not worth the work
 TEST = "Test: paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)."
 RIGHT, WRONG, GUESSED = "✓", "✗", "?"
 
@@ -118,9 +119,9 @@ def sections_of(found: Evaluation) -> list[Section]:
     made = [
         _scores(found), _comparisons(found), _picks(found),
         _breakdown(found, found.buckets, "By how often the pair was seen together"),
-        _breakdown(found, found.groups, f"By {found.groups.column or 'group'}" if found.groups else ""),
+        _breakdown(found, found.groups, "By relation"),
         _mistakes(found), _confusion(found), _suspicious(found), _probabilities(found), _curve(found),
-        _features(found), _coverage(found), _made(found),
+        _coverage(found), _made(found),
     ]  # fmt: skip
     return [section for section in made if section is not None]
 
@@ -190,8 +191,8 @@ def _scores(found: Evaluation) -> Section:
         for one in results
     ]
     for reference in found.references:
-        for condition, values in reference.scores.items():
-            first = Cell(f"{condition} ({reference.name})", style="reference")
+        for condition, values in reference["scores"].items():
+            first = Cell(f"{condition} ({reference['name']})", style="reference")
             rows.append(row(first, {metric: Score(value) for metric, value in values.items()}))
     meanings = [(metric_label(name, unit=False), numbers.metric_info(name).meaning) for name in metrics]
     note = "; ".join(f"{label}: {meaning}" for label, meaning in meanings if meaning)
@@ -232,41 +233,40 @@ def _interval_plot(
 def _comparisons(found: Evaluation) -> Section | None:
     if not found.comparisons:
         return None
+    metric = found.comparisons[0]["metric"]
     rows = [
         _cells(
-            f"{row.a} − {row.b}", show_score(row.difference, row.metric, signed=True),
-            numbers.show_difference_interval(row.low, row.high, row.metric), numbers.show_p(row.p),
+            f"{row['a']} − {row['b']}", show_score(row["difference"], metric, signed=True),
+            numbers.show_difference_interval(row["low"], row["high"], metric), numbers.show_p(row.get("p")),
         )
         for row in found.comparisons
     ]  # fmt: skip
-    metric = metric_label(found.comparisons[0].metric)
-    return Section(
-        f"Paired comparison, {metric}", TEST, table=Table(["", "difference", "95 % interval", "p"], rows)
-    )
+    table = Table(["", "difference", "95 % interval", "p"], rows)
+    return Section(f"Paired comparison, {metric_label(metric)}", TEST, table=table)
 
 
-def _breakdown(found: Evaluation, parts: Breakdown | None, title: str) -> Section | None:
-    if parts is None or not parts.rows:
+def _breakdown(found: Evaluation, parts: Mapping[str, Any], title: str) -> Section | None:
+    if not parts or not parts["rows"]:
         return None
-    names = [one.name for one in found.conditions if any(one.name in row.scores for row in parts.rows)]
-    shown = parts.rows[:GROUPS]
-    axis = make_axis([score for row in shown for score in row.scores.values()], parts.metric)
+    names = [one.name for one in found.conditions if any(one.name in row["scores"] for row in parts["rows"])]
+    shown = parts["rows"][:GROUPS]
+    axis = make_axis([score for row in shown for score in row["scores"].values()], parts["metric"])
     rows, drawn = [], []
     for row in shown:
-        texts = {name: show_score(row.scores.get(name), parts.metric) for name in names}
-        rows.append(_cells(row.name, row.n, *texts.values()))
+        texts = {name: show_score(row["scores"].get(name), parts["metric"]) for name in names}
+        rows.append(_cells(row["name"], row["n"], *texts.values()))
         marks = [
-            Mark(_mark(name), axis.at(row.scores[name]), f"{name}: {text}")
+            Mark(_mark(name), axis.at(row["scores"][name]), f"{name}: {text}")
             for name, text in texts.items()
-            if is_number(row.scores.get(name))
+            if is_number(row["scores"].get(name))
         ]
-        drawn.append((row.name, f"n = {show_count(row.n)}", marks))
-    label, hidden = metric_label(parts.metric), len(parts.rows) - len(shown)
+        drawn.append((row["name"], f"n = {show_count(row['n'])}", marks))
+    label, hidden = metric_label(parts["metric"]), len(parts["rows"]) - len(shown)
     legend = [(_mark(name), name) for name in names]
     return Section(
         title, table=Table([label, "n", *names], rows),
         plot=Plot(axis, drawn, f"{label} {title[0].lower()}{title[1:]}", legend),
-        rows=40 if len(parts.rows) <= 40 else 0, folded=len(parts.rows) > 12,
+        rows=40 if len(parts["rows"]) <= 40 else 0, folded=len(parts["rows"]) > 12,
         more=f"{hidden:,} more are in the JSON of this page and of bagpack evaluate --json" if hidden else "",
     )  # fmt: skip
 
@@ -318,24 +318,24 @@ def _mistakes(found: Evaluation) -> Section | None:
 
 def _confusion(found: Evaluation) -> Section | None:
     part = found.confusion
-    if part is None:
+    if not part:
         return None
-    rows = []
-    for at, counts in enumerate(part.counts):
+    rows, labels = [], part["labels"]
+    for at, counts in enumerate(part["counts"]):
         total = sum(counts)
         cells = [
             Cell(
-                show_count(count) if count else "·", f"{part.labels[at]} predicted as {part.labels[across]}",
+                show_count(count) if count else "·", f"{labels[at]} predicted as {labels[across]}",
                 style="right" if at == across else "", share=round(count / total, 3) if total else 0.0,
             )
             for across, count in enumerate(counts)
         ]  # fmt: skip
-        rows.append(_cells(part.labels[at], *cells, total, show_share(counts[at], total)))
+        rows.append(_cells(part["labels"][at], *cells, total, show_share(counts[at], total)))
     note = (
-        f"Rows of the data by their true label (down) and the predicted one (across), condition {part.condition}. "
+        f"Rows of the data by their true label (down) and the predicted one (across), condition {part['condition']}. "
         f"Shading: the share of the true label's rows."
     )
-    columns = ["true ↓ predicted →", *part.labels, "rows", "right"]
+    columns = ["true ↓ predicted →", *part["labels"], "rows", "right"]
     return Section("Confusion matrix", note, table=Table(columns, rows, kind="confusion"), rows=0)
 
 
@@ -364,90 +364,79 @@ def _suspicious(found: Evaluation) -> Section | None:
 
 
 def _probabilities(found: Evaluation) -> Section | None:
-    if found.reliability is None and found.abstention is None:
+    if not found.reliability:
         return None
-    bins = found.reliability.bins if found.reliability else []
-    rows = [_cells(f"{100 * one.probability:.0f} %", f"{100 * one.accuracy:.0f} %", one.n) for one in bins]
-    note = ""
-    if found.reliability:
-        note = (
-            f"Expected calibration error: {100 * found.reliability.error:.1f} points, the mean difference between the "
-            f"probability and the share of correct answers. Above the diagonal, probabilities are too low; below it, "
-            f"too high."
-        )
+    bins = found.reliability["bins"]
+    rows = [
+        _cells(f"{100 * one['probability']:.0f} %", f"{100 * one['accuracy']:.0f} %", one["n"])
+        for one in bins
+    ]
+    note = (
+        f"Expected calibration error: {100 * found.reliability['error']:.1f} points, the mean difference between the "
+        f"probability and the share of correct answers. Above the diagonal, probabilities are too low; below it, too "
+        f"high."
+    )
     say = abstention_sentence(found)
     return Section(
         "Probabilities", note, [say] if say else [], Table(["Probability", "Right", "Rows"], rows, left=0), rows=0,
-        curve=[(one.probability, one.accuracy, one.n) for one in bins],
+        curve=[(one["probability"], one["accuracy"], one["n"]) for one in bins],
     )  # fmt: skip
 
 
 def abstention_sentence(found: Evaluation) -> str:
     """Coverage and precision at the threshold, in a sentence; empty where there is none."""
     part = found.abstention
-    if part is None:
+    if not part:
         return ""
-    wanted = f"{100 * part.precision:g} %"
-    if part.precision_found is None:
+    wanted, right = f"{100 * part['precision']:g} %", part["precision_found"]
+    if right is None:
         return f"No threshold on the probability reaches a precision of {wanted}, so every pair would be withheld."
-    at = f" (probability at least {part.threshold:.2f})" if part.threshold is not None else ""
-    reached = part.precision_found >= part.precision
-    missed = "" if reached else ", so that the precision asked for is not reached on other pairs"
+    at = f" (probability at least {part['threshold']:.2f})" if part["threshold"] is not None else ""
+    missed = "" if right >= part["precision"] else ", less than asked for"
     return (
-        f"With a threshold chosen for a precision of {wanted}{at}, the model answers {100 * part.coverage:.0f} % of "
-        f"the pairs; {100 * part.precision_found:.1f} % of those answers are right{missed}."
+        f"With a threshold chosen for a precision of {wanted}{at}, the model answers {100 * part['coverage']:.0f} % of "
+        f"the pairs; {100 * right:.1f} % of those answers are right{missed}."
     )
 
 
 def _curve(found: Evaluation) -> Section | None:
     curve = found.learning_curve
-    if curve is None:
+    if not curve:
         return None
-    scores = [(f"{point.rows:,} rows", replace(point.score, folds=())) for point in curve.points]
+    scores = [(f"{point['rows']:,} rows", replace(point["score"], folds=())) for point in curve["points"]]
     scores = [(name, score) for name, score in scores if is_number(score.mean)]
-    label = (
-        f"{metric_label(curve.metric)} of {curve.condition} by number of training rows, with 95 % intervals"
-    )
-    plot = _interval_plot(scores, curve.metric, label, {name: "diamond" for name, _ in scores})
+    metric = metric_label(curve["metric"])
+    label = f"{metric} of {curve['condition']} by number of training rows, with 95 % intervals"
+    plot = _interval_plot(scores, curve["metric"], label, {name: "diamond" for name, _ in scores})
     return Section("Do I need more pairs?", say=[curve_sentence(found)], plot=plot, rows=0)
 
 
 def curve_sentence(found: Evaluation) -> str:
-    """Whether more pairs would help, with numbers; empty where there is no learning curve."""
+    """Whether more pairs would help, with numbers."""
     curve = found.learning_curve
-    if curve is None:
-        return ""
-    metric, gain, coming = curve.metric, curve.gain, curve.next_gain or 0.0
-    before, after = curve.points[-2].rows, curve.points[-1].rows
+    metric, gain, (before, after) = curve["metric"], curve["gain"], curve["points"][-2:]
     unit = " points" if numbers.metric_info(metric).percent else ""
-    if gain.low > 0 and coming >= WORTH:
+    answer = "More pairs may help, but the gain is within chance"
+    if gain["low"] > 0 and gain["difference"] >= WORTH:
         answer = "More pairs would help"
-    elif coming < WORTH:
+    elif not gain["difference"] >= WORTH:
         answer = "More pairs would probably not help"
-    else:
-        answer = "More pairs may help, but the gain is within chance"
-    difference = gain.difference if numbers.is_number(gain.difference) else 0.0
-    between = numbers.show_difference_interval(gain.low, gain.high, metric)
+    between = numbers.show_difference_interval(gain["low"], gain["high"], metric)
     return (
-        f"{answer}: doubling the training rows from {before:,} to {after:,} changed "
-        f"{metric_label(metric, unit=False)} by {show_score(difference, metric, signed=True)}{unit}"
-        + (f" (95 % interval {between})" if between else "")
-        + f", and doubling them again would add about {show_score(coming, metric)}{unit}."
+        f"{answer}: doubling the training rows from {before['rows']:,} to {after['rows']:,} changed "
+        f"{metric_label(metric, unit=False)} by {show_score(gain['difference'], metric, signed=True)}{unit}"
+        + (f" (95 % interval {between})." if between else ".")
     )
 
 
 # Questions ---------------------------------------------------------------------------------------------------------
 
 
-def _text(target: Any) -> str:
-    return target if isinstance(target, str) else ":".join(target)
-
-
-def _pick(question: QuestionAnswer, name: str) -> tuple[str, str]:
+def _pick(question: Mapping[str, Any], name: str) -> tuple[str, str]:
     """The choice of a condition, and a mark: right, wrong, as good as a guess, or none where the answer is unknown."""
-    at = question.picked[name]
-    mark = "" if question.answer is None else RIGHT if at == question.answer else WRONG
-    return _text(question.choices[at]), mark if question.complete[name] else GUESSED
+    at = question["picked"][name]
+    mark = "" if question["answer"] is None else RIGHT if at == question["answer"] else WRONG
+    return shown_choice(question["choices"][at]), mark if question["complete"][name] else GUESSED
 
 
 def _picks(found: Evaluation) -> Section | None:
@@ -457,10 +446,10 @@ def _picks(found: Evaluation) -> Section | None:
     styles = {RIGHT: "right", WRONG: "wrong", GUESSED: "guessed"}
     rows = []
     for question in found.answers:
-        answer = "–" if question.answer is None else _text(question.choices[question.answer])
+        answer = "–" if question["answer"] is None else shown_choice(question["choices"][question["answer"]])
         picks = [_pick(question, name) for name in names]
         cells = [Cell(f"{choice} {mark}".rstrip(), style=styles.get(mark, "")) for choice, mark in picks]
-        rows.append(_cells(_text(question.stem), answer, *cells))
+        rows.append(_cells(shown_choice(question["stem"]), answer, *cells))
     note = f"{RIGHT} right, {WRONG} wrong; {GUESSED} a pair of the question has no vector: the pick counts as a guess."
     return Section(
         "Picks", note, table=Table(["question", "right answer", *names], rows, left=2 + len(names)), rows=10,
@@ -479,28 +468,14 @@ def picks_table(found: Evaluation) -> list[list[str]]:
     names = [one.name for one in found.conditions]
     rows = [[*PICKS, *(column for name in names for column in (name, f"{name} right"))]]
     for question in found.answers:
-        answer = "" if question.answer is None else _text(question.choices[question.answer])
+        answer = "" if question["answer"] is None else shown_choice(question["choices"][question["answer"]])
         picks = [_pick(question, name) for name in names]
         cells = [cell for choice, mark in picks for cell in (choice, words[mark])]
-        rows.append([question.id, _text(question.stem), answer, *cells])
+        rows.append([question["id"], shown_choice(question["stem"]), answer, *cells])
     return rows
 
 
 # What is behind the numbers ----------------------------------------------------------------------------------------
-
-
-def _features(found: Evaluation) -> Section | None:
-    if not found.features:
-        return None
-    rows = []
-    for label, features in found.features.items():
-        for one in sorted(features, key=lambda feature: -feature.weight):
-            said = wording.say_feature(one.name)
-            weight = f"{one.weight:+.3g}".replace("-", "−")
-            rows.append(_cells(label, Cell(said.pattern, said.place), weight))
-    note = "Evidence for a label and, marked −, against it; w1 and w2 are the first and the second word of a pair."
-    table = Table(["Label", "Feature", "Weight"], rows, left=2)
-    return Section("Strongest features", note, table=table, rows=0, folded=len(rows) > 40)
 
 
 def _coverage(found: Evaluation) -> Section | None:
@@ -514,7 +489,6 @@ def _coverage(found: Evaluation) -> Section | None:
         (f"words cut at {cap}", "capped_words", words, "capped_word_list"),
         (f"pairs cut at {cap}", "capped_pairs", pairs, "capped_pair_list"),
         ("rows that repeat a pair", "duplicates", rows, ""),
-        ("rows with both words equal", "equal_words", rows, ""),
     ]
     say = []
     for name, key, whole, listed in known:

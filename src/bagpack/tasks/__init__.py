@@ -1,22 +1,9 @@
 """Data sets: word pairs, relations, ratings and multiple-choice questions, read from files as they are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from bagpack.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from bagpack.tasks.pairs import Dataset as Dataset
-    from bagpack.tasks.pairs import read_dataset as read_dataset
-    from bagpack.tasks.pairs import read_pairs as read_pairs
-    from bagpack.tasks.questions import Question as Question
-    from bagpack.tasks.questions import QuestionSet as QuestionSet
-    from bagpack.tasks.questions import read_any as read_any
-    from bagpack.tasks.questions import read_questions as read_questions
-
-_NAMES = {
-    "bagpack.tasks.pairs": ("Dataset", "read_dataset", "read_pairs"),
-    "bagpack.tasks.questions": ("Question", "QuestionSet", "read_any", "read_questions"),
-}
-__getattr__, __all__ = lazy_names(__name__, _NAMES)
+from bagpack.tasks.pairs import Dataset as Dataset
+from bagpack.tasks.pairs import read_dataset as read_dataset
+from bagpack.tasks.pairs import read_pairs as read_pairs
+from bagpack.tasks.questions import Question as Question
+from bagpack.tasks.questions import QuestionSet as QuestionSet
+from bagpack.tasks.questions import read_any as read_any
+from bagpack.tasks.questions import read_questions as read_questions

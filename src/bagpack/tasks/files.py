@@ -24,164 +24,105 @@ from bagpack.corpus.text.tags import universal_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.numbers import many
 from bagpack.sheets import unguarded
-from bagpack.tasks.workbook import MAX_BYTES, Sheet, is_workbook, read_workbook
+from bagpack.tasks.workbook import MAX_BYTES, SAVE, Sheet, is_workbook, read_workbook
 
 STDIN = "-"
 CANONICAL_COLUMNS = ("w1", "w2", "label", "score", "pos1", "pos2")
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
-SEPARATOR_LINE = re.compile(r'"?sep=([;,\t])"?', re.IGNORECASE)  # Excel's way to name it, in its own line
+SEPARATOR_LINE = re.compile(
+    r'\s*"?sep=([;,\t])"?\s*', re.IGNORECASE
+)  # Excel's way to name it, in its own line
 _QUOTED = re.compile(r'"[^"]*"')
 _QUOTED_LINES = 50  # that a quoted cell may run over
 _INVISIBLE = "\ufeff\u200b\u200e\u200f"
 SHOWN, LONGEST = 20, 40  # names of columns in a message, and characters of one
 REFUSED_SHOWN = 10
 _MARKUP = re.compile(r"\s*<[!?a-z][^\t]*>", re.IGNORECASE)  # the first line of a web page or of XML
-_BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-_FOREIGN = {
-    b"%PDF": "a PDF document",
-    b"{\\rtf": "an RTF document",
-    b"PAR1": "a Parquet file",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-}
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """The lines of a file without their line ends; line ``i`` of the file is ``lines[i - 1]``.
-
-    Readers of tables hand bad rows to ``refuse``, so that all of them are reported at once (``raise_refused``).
-    ``sheet`` has the rows of a spreadsheet, row ``i`` of which is line ``i``.
-    """
+    """The lines of a file without their line ends, or the rows of a sheet; line ``i`` is ``lines[i - 1]``."""
 
     name: str
     lines: list[str]
     sheet: Sheet | None = None
-    refused: dict[int, str] = field(default_factory=dict)
 
     def error(self, line: int, problem: str) -> InputError:
         """The error for something wrong in one line (counted from 1)."""
         return InputError(f"{self.name}:{line}: {problem}")
 
-    def refuse(self, line: int, problem: str) -> None:
-        """Keep what is wrong with a line, the first problem of each."""
-        self.refused.setdefault(line, f"{self.name}:{line}: {problem}")
-
-    def raise_refused(self) -> None:
-        """One error with the first of the lines that were refused, if there are any."""
-        refused = [self.refused[line] for line in sorted(self.refused)]
-        if len(refused) > 1:
-            more = [f"and {len(refused) - REFUSED_SHOWN:,} more"] if len(refused) > REFUSED_SHOWN else []
-            raise InputError(
-                "\n  ".join([f"{self.name} has {len(refused):,} bad rows", *refused[:REFUSED_SHOWN], *more])
-            )
-        if refused:
-            raise InputError(refused[0])
-
 
 def read_text_file(path: str | Path | TextFile) -> TextFile:
     r"""Read a text file or a spreadsheet, or standard input for ``-``; one that was read already is returned.
 
-    What gzip, bzip2, xz or zstd compressed is decompressed, whatever the file is called. Text is UTF-8, or UTF-16 or
-    UTF-32 as a byte-order mark says. Lines end with ``\n``, ``\r\n`` or ``\r``. Only these end a line: U+2028 or a form
-    feed inside a sentence do not.
+    What gzip, bzip2, xz or zstd compressed is decompressed, whatever the file is called. Text is UTF-8 or UTF-16.
+    Lines end with ``\n``, ``\r\n`` or ``\r``. Only these end a line: U+2028 or a form feed inside a sentence do not.
     """
     if isinstance(path, TextFile):
         return path
     name = "<stdin>" if str(path) == STDIN else str(path)
-    file = _decoded(name, _decompressed(name, _read_bytes(path)))
-    if file.sheet is not None and file.sheet.not_read:
+    data = _read_bytes(path)
+    if not is_workbook(data):
+        return TextFile(name, _lines(name, data))
+    sheet = read_workbook(name, data)
+    if sheet.others:
         # Of this line, not of the caller's: it is then shown once, even if the file is read again.
-        warnings.warn(f"{name}: {file.sheet.not_read}", stacklevel=1)
-    return file
+        others = ", ".join(map(repr, sheet.others))
+        warnings.warn(f"{name}: only the sheet {sheet.name!r} is read, not {others}", stacklevel=1)
+    return TextFile(name, ["\t".join(row) for row in sheet.rows], sheet)
 
 
-def _decoded(name: str, data: bytes) -> TextFile:
-    """The lines of a file's bytes."""
-    if is_workbook(data):
-        sheet = read_workbook(name, data)
-        return TextFile(name, ["\t".join(row) for row in sheet.rows], sheet=sheet)
-    for magic, what in _FOREIGN.items():
-        if data.startswith(magic):
-            raise InputError(f"{name} is {what}, not a table; save its table as .xlsx, CSV or TSV")
-    encoding = _encoding(data)
+def _lines(name: str, data: bytes) -> list[str]:
+    if data.startswith((b"%PDF", b"{\\rtf")):
+        raise InputError(f"{name} is a PDF or RTF document, not a table; {SAVE}")
+    encoding = next((own for mark, own in _MARKS.items() if data.startswith(mark)), "utf-8")
+    high = data[1:400:2]
+    if encoding == "utf-8" and high.count(0) > 0.8 * len(high):
+        encoding = "utf-16-le"  # without a mark it shows itself by every other byte being zero
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         shown = "UTF-8" if encoding.startswith("utf-8") else encoding.upper()
-        before = data[: error.start].decode(encoding, "replace")
-        line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+        line = len(_split(data[: error.start].decode(encoding, "replace")))
         raise InputError(
             f"{name}:{line}: byte 0x{data[error.start]:02x} is not {shown}; save it as UTF-8 (in Excel: Save As, "
             f"CSV UTF-8), or convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
         ) from None
     if _MARKUP.match(text):
-        raise InputError(
-            f"{name} is a web page or XML, not a table; open it and save it as .xlsx, CSV or TSV"
-        )
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        raise InputError(f"{name} is a web page or XML, not a table; {SAVE}")
+    lines = _split(text)
     if "\0" in text:
         line = next(number for number, content in enumerate(lines, 1) if "\0" in content)
-        raise InputError(
-            f"{name}:{line}: there is a zero byte, so this is not plain text; save the table as .xlsx, CSV or TSV"
-        )
-    return TextFile(name, lines)
+        raise InputError(f"{name}:{line}: there is a zero byte, so this is not plain text; {SAVE}")
+    return lines
 
 
-def _encoding(data: bytes) -> str:
-    """By the byte-order mark; without one UTF-16 shows itself by every other byte being zero."""
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if data.startswith(mark):
-            return encoding
-    head = data[:400]
-    if len(head) >= 4 and b"\0" in head:
-        even, odd = head[0::2].count(0), head[1::2].count(0)
-        if odd > 0.8 * len(head[1::2]) and not even:
-            return "utf-16-le"
-        if even > 0.8 * len(head[0::2]) and not odd:
-            return "utf-16-be"
-    return "utf-8"
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _read_bytes(path: str | Path) -> bytes:
-    if str(path) == STDIN:
-        return _checked("<stdin>", sys.stdin.buffer.read(MAX_BYTES + 1), "has")
-    if Path(path).is_dir():
-        raise InputError(f"{path} is a directory; name one file in it")
+    """The bytes of a file as they were before compression; never more than a data set may have."""
     try:
-        with open(path, "rb") as file:
-            return _checked(path, file.read(MAX_BYTES + 1), "has")
+        with sys.stdin.buffer if str(path) == STDIN else open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-
-
-def _decompressed(name: str, data: bytes) -> bytes:
-    """The bytes as they were before compression; never more than a data set may have."""
-    suffix = Path(name).suffix.lower()
-    kind = suffix[1:] if suffix in SUFFIXES else compression_of(data)
-    if not kind:
-        return data
-    try:
-        with OPENERS[kind](io.BytesIO(data), "rb") as stream:
-            plain = stream.read(MAX_BYTES + 1)
-    except (*DAMAGED, EOFError, ValueError):
-        raise InputError(
-            f"{name} is not a whole {kind} file; fetch it again, or drop the ending if it is plain text"
-        ) from None
-    return _checked(name, plain, "unpacks to")
-
-
-def _checked(name: object, data: bytes, how: str) -> bytes:
+        raise InputError(f"{path} cannot be read ({error.strerror}); name a file that you may read") from None
+    suffix = Path(path).suffix.lower()
+    if kind := suffix[1:] if suffix in SUFFIXES else compression_of(data):
+        try:
+            with OPENERS[kind](io.BytesIO(data), "rb") as stream:
+                data = stream.read(MAX_BYTES + 1)
+        except (*DAMAGED, EOFError, ValueError):
+            fix = "fetch it again, or drop the ending if it is plain text"
+            raise InputError(f"{path} is not a whole {kind} file; {fix}") from None
     if len(data) > MAX_BYTES:
-        raise InputError(f"{name} {how} more than {MAX_BYTES >> 20} MB, too large for a data set; split it")
+        has = "unpacks to" if kind else "has"
+        raise InputError(f"{path} {has} more than {MAX_BYTES >> 20} MB, too large for a data set; split it")
     return data
 
 
@@ -189,19 +130,14 @@ def _checked(name: object, data: bytes, how: str) -> bytes:
 
 
 def plain(name: str) -> str:
-    """A column's name without what people vary: case, spaces, underscores, hyphens, brackets.
-
-    >>> plain("Word 1"), plain("word_1"), plain("W1"), plain("Mean-Rating")
-    ('word1', 'word1', 'w1', 'meanrating')
-    """
+    """A column's name without what people vary: case, spaces, underscores, hyphens, brackets."""
     return re.sub(r"[\s_\-.:#()\[\]]+", "", name.casefold())
 
 
-def find_column(header: Sequence[str], wanted: str) -> str | None:
+def find_column(header: Iterable[str], wanted: str) -> str | None:
     """The header's own name of a column, or None: exactly the same first, then the same by `plain`."""
-    if wanted in header:
-        return wanted
-    return next((name for name in header if name and plain(name) == plain(wanted)), None)
+    same = [name for name in header if name and plain(name) == plain(wanted)]
+    return wanted if wanted in same else next(iter(same), None)
 
 
 def listed(header: Iterable[str]) -> str:
@@ -213,128 +149,111 @@ def listed(header: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file under its lower-cased header, each with its line number."""
+    """The rows of a file under its lower-cased header, each with its line number.
+
+    Bad rows are kept in ``refused`` (line → problem), so that `check` reports all of them at once.
+    """
 
     file: TextFile
     header: list[str]
-    rows: list[list[str]]
-    lines: list[int]
     separator: str = "\t"
-    unnamed_to: int = 0  # columns after the last named one, whose cells are ignored
-
-    @property
-    def name(self) -> str:
-        """The file's name as the user gave it."""
-        return self.file.name
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each column is."""
         return {name: at for at, name in enumerate(self.header)}
 
-    def column(self, header: str) -> list[str]:
+    def column(self, name: str) -> list[str]:
         """One column's cells, outer blanks removed."""
-        at = self.places[header]
-        return [row[at] for row in self.rows]
+        return [row[self.places[name]] for row in self.rows]
 
     @property
     def found(self) -> str:
         """The names of the columns, for a message; of a spreadsheet with the sheet."""
-        names = listed(self.header)
-        sheet = self.file.sheet
+        names, sheet = listed(self.header), self.file.sheet
         if sheet is None or not sheet.others:
             return f"found: {names}"
         return f"found in sheet {sheet.name!r}: {names}; other sheets: {', '.join(sheet.others)}"
 
+    def refuse(self, line: int, problem: str) -> None:
+        """Keep what is wrong with a line, the first problem of each."""
+        self.refused.setdefault(line, f"{self.file.name}:{line}: {problem}")
 
-def read_table(source: str | Path | TextFile) -> Table:
-    """Read a table with a header; bad rows are one error.
+    def check(self) -> None:
+        """Raise one error with the first of the refused rows, or if there are no rows."""
+        name, refused = self.file.name, [self.refused[line] for line in sorted(self.refused)]
+        if len(refused) == 1:
+            raise InputError(refused[0])
+        if refused:
+            more = [f"and {len(refused) - REFUSED_SHOWN:,} more"] if len(refused) > REFUSED_SHOWN else []
+            head = f"{name} has {len(refused):,} bad rows"
+            raise InputError("\n  ".join([head, *refused[:REFUSED_SHOWN], *more]))
+        if not self.rows:
+            raise InputError(f"{name} has a header ({listed(self.header)}) but no rows; add one row per pair")
+
+
+def read_table(path: str | Path | TextFile) -> Table:
+    """The table of a file. What is wrong with its rows is in ``refused``: call `Table.check` after the columns' checks.
 
     Empty rows are ignored, and so are columns at the end that are empty or have no name. Every other row must be as
     wide as the header.
     """
-    table = read_rows(read_text_file(source))
-    table.file.raise_refused()
+    file = read_text_file(path)
+    separator, table, widest = _separator(file), None, 0
+    for number, cells in _records(file, separator):
+        if isinstance(cells, str):
+            if table is None:
+                raise file.error(number, cells)
+            table.refuse(number, cells)
+        elif table is None:
+            if any(cells):
+                table, widest = Table(file, _header(file, number, cells), separator), len(cells)
+        else:
+            width, name = len(table.header), SEPARATORS[separator]
+            while len(cells) > width and (not cells[-1] or len(cells) <= widest):
+                cells.pop()
+            if len(cells) == width and any(cells):
+                table.rows.append(cells)
+                table.lines.append(number)
+            elif any(cells):
+                cure = f"remove the extra {name}" if len(cells) > width else f"a {name} is missing"
+                have = many(len(cells), "column")
+                table.refuse(number, f"this row has {have} where the header has {width}; {cure}")
+    if table is None:
+        raise InputError(f"{file.name} is empty; its first line must name the columns, such as w1 and w2")
     return table
 
 
-def read_rows(file: TextFile) -> Table:
-    """The table without its bad rows, which are kept in ``file.refused``."""
-    table, records = _open(file)
-    width = len(table.header)
-    separator = SEPARATORS[table.separator]
-    for number, cells in records:
-        if isinstance(cells, str):
-            file.refuse(number, cells)
-            continue
-        while len(cells) > width and (not cells[-1] or len(cells) <= table.unnamed_to):
-            cells.pop()
-        if not any(cells):
-            continue
-        if len(cells) != width:
-            cure = f"remove the extra {separator}" if len(cells) > width else f"a {separator} is missing"
-            have = many(len(cells), "column")
-            file.refuse(number, f"this row has {have} where the header has {width}; {cure}")
-            continue
-        table.rows.append(cells)
-        table.lines.append(number)
-    if not table.rows:
-        file.raise_refused()
-        raise InputError(
-            f"{file.name} has a header ({listed(table.header)}) but no rows; add one row per pair"
-        )
-    return table
-
-
-def read_header(file: TextFile) -> Table:
-    """The table without its rows."""
-    return _open(file)[0]
-
-
-Record = tuple[int, list[str] | str]  # the number of a line with its cells, or with what is wrong
-
-
-def _open(file: TextFile) -> tuple[Table, Iterator[Record]]:
-    """The table without its rows, and what is below the header: cells, or what is wrong with a line."""
-    separator = _separator(file)
-    records = _records(file, separator)
-    for number, cells in records:
-        if isinstance(cells, str):
-            raise file.error(number, cells)
-        if not any(cells):
-            continue
-        header = [name.lower().strip(_INVISIBLE).strip() for name in cells]
-        while not header[-1]:
-            header.pop()
-        twice = next((name for name, count in Counter(header).items() if name and count > 1), "")
-        if twice:
-            raise file.error(number, f"the header names the column {twice!r} twice; rename one of them")
-        return Table(file, header, [], [], separator, len(cells)), records
-    raise InputError(f"{file.name} is empty; its first line must name the columns, such as w1 and w2")
+def _header(file: TextFile, number: int, cells: Sequence[str]) -> list[str]:
+    header = [name.lower().strip(_INVISIBLE).strip() for name in cells]
+    while not header[-1]:
+        header.pop()
+    twice = next((name for name, count in Counter(header).items() if name and count > 1), "")
+    if twice:
+        raise file.error(number, f"the header names the column {twice!r} twice; rename one of them")
+    return header
 
 
 def _separator(file: TextFile) -> str:
     """The separator in the first line that is not empty: a tab, or else the more frequent of ; and ,."""
-    if file.sheet is not None:
-        return "\t"
     line = next((line for line in file.lines if line.strip()), "")
-    if found := SEPARATOR_LINE.fullmatch(line.strip(" \r")):
+    if found := SEPARATOR_LINE.fullmatch(line):
         return found[1]
-    if "\t" in line:
-        return "\t"
     outside = _QUOTED.sub("", line)
     best = max((";", ","), key=outside.count)
-    return best if best in outside else "\t"
+    return "\t" if file.sheet is not None or "\t" in line or best not in outside else best
 
 
-def _records(file: TextFile, separator: str) -> Iterator[Record]:
-    """The cells of each line that is not empty, with its number."""
+def _records(file: TextFile, separator: str) -> Iterator[tuple[int, list[str] | str]]:
+    """The number of each line that is not empty with its cells, or with what is wrong."""
     if file.sheet is not None:
         yield from enumerate(([*row] for row in file.sheet.rows), 1)
         return
     named = next((at for at, line in enumerate(file.lines) if line.strip()), 0)
-    if file.lines and SEPARATOR_LINE.fullmatch(file.lines[named].strip(" \r")):
-        named += 1
+    named += bool(SEPARATOR_LINE.fullmatch(file.lines[named])) if file.lines else 0
     if separator == "\t":
         for number, line in enumerate(file.lines[named:], named + 1):
             if line.strip():
@@ -374,7 +293,7 @@ def mapped_columns(table: Table, columns: Mapping[str, str] | None) -> dict[str,
             column = name.strip()  # a tag for all rows, not a column
         if column is None:
             raise UsageError(
-                f"{table.name} has no column {name!r} ({table.found}); {did_you_mean(name, table.header)}"
+                f"{table.file.name} has no column {name!r} ({table.found}); {did_you_mean(name, table.header)}"
                 f"correct --columns {canonical}={name}"
             )
         mapped[canonical] = column

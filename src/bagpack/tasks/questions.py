@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from bagpack.errors import InputError
 from bagpack.tasks.files import TextFile, read_text_file
-from bagpack.tasks.pairs import Dataset, Pair, read_labelled_or_bare
+from bagpack.tasks.pairs import Dataset, Pair, UndecidedError, read_dataset, read_pairs
 
 QuestionKind = Literal["analogies", "synonyms"]
 CURE = 'write one JSON object per line: {"stem": ["a", "b"], "choice": [["c", "d"], ["e", "f"]], "answer": 0}'
@@ -34,10 +34,7 @@ class Question:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The pairs whose vectors the question needs.
-
-        Analogies: the stem, then the choices. Synonyms: the stem word with each choice.
-        """
+        """The pairs whose vectors are needed: the stem and the choices, or the stem word with each choice."""
         if isinstance(self.stem, str):
             return [(self.stem, str(choice)) for choice in self.choices]
         return [self.stem, *(choice for choice in self.choices if isinstance(choice, tuple))]
@@ -50,12 +47,6 @@ class QuestionSet:
     path: str
     kind: QuestionKind
     questions: list[Question]
-
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self.questions)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -70,9 +61,15 @@ def has_questions(file: TextFile) -> bool:
 
 
 def read_any(path: str | Path | TextFile, columns: Mapping[str, str] | None = None) -> Dataset | QuestionSet:
-    """Read questions, labelled or rated pairs, or bare pairs: whatever the file holds."""
+    """Read questions, labelled or rated pairs, or bare pairs (also those with a label and a score)."""
     file = read_text_file(path)
-    return read_questions(file) if has_questions(file) else read_labelled_or_bare(file, columns)
+    if has_questions(file):
+        return read_questions(file)
+    try:
+        return read_dataset(file, columns=columns)
+    except UndecidedError:
+        words = {name: given for name, given in (columns or {}).items() if name not in ("label", "score")}
+        return read_pairs(file, words)
 
 
 def read_questions(path: str | Path | TextFile) -> QuestionSet:
@@ -82,84 +79,58 @@ def read_questions(path: str | Path | TextFile) -> QuestionSet:
     kept. `scripts/convert_questions.py` converts the text of the SAT package and of TOEFL.
     """
     file = read_text_file(path)
-    questions = [_question(file, number, line) for number, line in enumerate(file.lines, 1) if line.strip()]
+    questions: list[Question] = []
+    for number, line in enumerate(file.lines, 1):
+        if line.strip():
+            try:
+                questions.append(_question(number, line))
+            except ValueError as error:
+                raise file.error(number, str(error)) from None
     if not questions:
         raise InputError(f"{file.name} is empty; it needs at least one question")
     kind = questions[0].kind
-    for question in questions:
-        if question.kind != kind:
-            raise file.error(
-                question.line,
-                f"this question is one of {question.kind}, the first one is of {kind}; put them in two files",
-            )
+    if other := next((one for one in questions if one.kind != kind), None):
+        problem = f"this question is one of {other.kind}, the first one is of {kind}; put them in two files"
+        raise file.error(other.line, problem)
     return QuestionSet(file.name, kind, questions)
 
 
-def _question(file: TextFile, number: int, line: str) -> Question:
+def _question(number: int, line: str) -> Question:
+    """The question in a line; a ValueError says what is wrong, and the fix."""
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = re.sub(r": line \d+ column (\d+).*", r" at column \1", str(error))
-        raise file.error(number, f"this is not JSON ({problem}); {CURE}") from None
-    except RecursionError:
-        raise file.error(number, f"this JSON is nested too deeply; {CURE}") from None
-    if not isinstance(record, dict):
-        raise file.error(number, f"this is JSON but not an object; {CURE}")
-    if "stem" not in record:
-        raise file.error(number, 'the question has no "stem"; give a pair ["a", "b"] or a word')
-    name = next((name for name in ("choice", "choices") if name in record), None)
-    if name is None:
-        raise file.error(number, 'the question has no "choice"; give a list of pairs or of words')
-    if not isinstance(record[name], list):
-        raise file.error(number, f'"{name}" is not a list; give a list of pairs or of words')
-    stem = _target(file, number, record["stem"])
-    choices = [_target(file, number, choice) for choice in record[name]]
+        raise ValueError(f"this is not JSON ({problem}); {CURE}") from None
+    given = record.get("choice", record.get("choices")) if isinstance(record, dict) else None
+    if not isinstance(given, list) or "stem" not in record:
+        raise ValueError(f'this is not an object with a "stem" and a list "choice"; {CURE}')
+    stem, choices = _target(record["stem"]), [_target(choice) for choice in given]
     answer = record.get("answer")
-    if answer is not None and (not isinstance(answer, int) or isinstance(answer, bool)):
-        raise file.error(number, f"the answer {json.dumps(answer)} is not an integer; count choices from 0")
-    _check(file, number, stem, choices, answer)
+    if len(choices) < 2:
+        raise ValueError(f"the question has {len(choices)} choices; it needs at least two")
+    if answer is not None and (type(answer) is not int or not 0 <= answer < len(choices)):
+        shown = json.dumps(answer)
+        raise ValueError(f"the answer {shown} is none of the {len(choices)} choices; count them from 0")
+    if odd := [shown_choice(choice) for choice in choices if type(choice) is not type(stem)]:
+        fix = "make all of them pairs (analogies) or words (synonyms)"
+        raise ValueError(f"of the stem and the choice {odd[0]}, one is a pair and one a word; {fix}")
+    if answer is not None and choices.count(choices[answer]) > 1:
+        shown = shown_choice(choices[answer])
+        raise ValueError(f"the right choice {shown} is among the choices twice; remove one of them")
     return Question(stem, tuple(choices), answer, number, str(record.get("id", "")))  # type: ignore[arg-type]
 
 
-def _check(
-    file: TextFile, number: int, stem: Pair | str, choices: list[Pair | str], answer: int | None
-) -> None:
-    if len(choices) < 2:
-        count = "one choice" if choices else "no choices"
-        raise file.error(number, f"the question has {count}; it needs at least two")
-    if answer is not None and not 0 <= answer < len(choices):
-        raise file.error(
-            number, f"the answer {answer} is none of the {len(choices)} choices; count them from 0"
-        )
-    of_pairs = isinstance(stem, tuple)
-    for choice in choices:
-        if isinstance(choice, tuple) != of_pairs:
-            raise file.error(
-                number,
-                f"the stem is a {'pair' if of_pairs else 'word'} but the choice {_shown(choice)} is a "
-                f"{'word' if of_pairs else 'pair'}; make both pairs (analogies) or both words (synonyms)",
-            )
-    if answer is not None and choices.count(choices[answer]) > 1:
-        raise file.error(
-            number,
-            f"the right choice {_shown(choices[answer])} is among the choices twice; remove one of them",
-        )
-
-
-def _target(file: TextFile, number: int, value: Any) -> Pair | str:
+def _target(value: Any) -> Pair | str:
     """A word, or a pair of words; a list of one word is that word."""
-    if isinstance(value, str) and value.strip():
-        return value.strip()
-    if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
-        if len(value) == 2:
-            return value[0].strip(), value[1].strip()
-        if len(value) == 1:
-            return str(value[0].strip())
-    raise file.error(
-        number,
-        f'{json.dumps(value, ensure_ascii=False)} is neither a word nor a pair; write "a" or ["a", "b"]',
-    )
+    words = value if isinstance(value, list) else [value]
+    if len(words) in (1, 2) and all(isinstance(word, str) and word.strip() for word in words):
+        first, *second = (word.strip() for word in words)
+        return (first, second[0]) if second else str(first)
+    shown = json.dumps(value, ensure_ascii=False)
+    raise ValueError(f'{shown} is neither a word nor a pair; write "a" or ["a", "b"]')
 
 
-def _shown(choice: Pair | str) -> str:
-    return ":".join(choice) if isinstance(choice, tuple) else choice
+def shown_choice(choice: Pair | str) -> str:
+    """A word as it is, a pair with a colon: `puppy:dog`."""
+    return choice if isinstance(choice, str) else ":".join(choice)

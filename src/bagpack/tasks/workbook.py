@@ -21,8 +21,11 @@ MAX_BYTES = 256 << 20  # of a data set, decompressed: some ten million pairs
 MAX_CELLS = 20_000_000  # of one sheet, the empty ones between others included
 MAX_MEMORY = 4 << 30  # of the reader; a sheet of MAX_CELLS takes less than 3 GiB
 MAX_SECONDS = 120
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+SAVE = "save its table as .xlsx, CSV or TSV"
 _TOO_LARGE = "too large for a data set; delete what is far from the table, or save it as TSV"
+_DAMAGED = (
+    "it may be damaged, have a password or be too large: open it and save it again as .xlsx without one"
+)
 
 
 class DateCell(str):
@@ -39,16 +42,10 @@ class Sheet:
     rows: list[list[str]]
     others: tuple[str, ...] = ()
 
-    @property
-    def not_read(self) -> str:
-        """A message about the other sheets, if there are any."""
-        others = ", ".join(map(repr, self.others))
-        return others and f"only the sheet {self.name!r} is read, not {others}"
-
 
 def is_workbook(data: bytes) -> bool:
     """Whether bytes are those of a spreadsheet: a zip archive or an OLE file."""
-    return data.startswith((b"PK\x03\x04", _OLE))
+    return data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"))
 
 
 def read_workbook(name: str, data: bytes) -> Sheet:
@@ -75,33 +72,16 @@ def _check_archive(name: str, data: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            if what := _other_document({member.filename for member in members}):
-                raise InputError(f"{name} is {what}, not a spreadsheet; save its table as .xlsx, CSV or TSV")
-            if sum(member.file_size for member in members) > MAX_BYTES:
-                raise InputError(
-                    f"{name} unpacks to more than {MAX_BYTES >> 20} MB, too large for a data set; split it, or save it "
-                    f"as TSV"
-                )
-            if archive.testzip() is not None:  # a length or a CRC is not what the archive states
+            # A length or a CRC is not what the archive states; of more bytes than allowed, none is unpacked.
+            too_large = sum(member.file_size for member in members) > MAX_BYTES
+            if not too_large and archive.testzip() is not None:
                 raise zipfile.BadZipFile
-    except InputError:
-        raise
     except Exception:  # zlib's errors, a negative seek, …: anything may be wrong inside an archive
-        raise InputError(
-            f"{name} is a damaged spreadsheet or has a password; open it and save it again without one"
-        ) from None
-
-
-def _other_document(names: set[str]) -> str:
-    if "xl/workbook.xml" in names or "content.xml" in names:
-        return ""
-    if "xl/workbook.bin" in names:
-        return "a binary workbook (.xlsb)"
-    if "word/document.xml" in names:
-        return "a Word document"
-    if "Index/Document.iwa" in names:
-        return "a Numbers document"
-    return "a zip archive"
+        raise InputError(f"{name} cannot be read as a spreadsheet; {_DAMAGED}") from None
+    if not {"xl/workbook.xml", "content.xml"} & {member.filename for member in members}:
+        raise InputError(f"{name} is a .zip, .xlsb, .docx or the like, not a spreadsheet; {SAVE}")
+    if too_large:
+        raise InputError(f"{name} unpacks to more than {MAX_BYTES >> 20} MB; it is {_TOO_LARGE}")
 
 
 # In the reading process --------------------------------------------------------------------------------------------
@@ -122,32 +102,26 @@ def main() -> None:
 def _first_sheet(data: bytes) -> dict[str, Any]:
     import python_calamine
 
+    found: list[tuple[str, list[list[Any]]]] = []
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        first: dict[str, Any] = {}
-        others = []
         for name in book.sheet_names:
             sheet = book.get_sheet_by_name(name)
             height, width = sheet.total_height, sheet.total_width
             if height * width > MAX_CELLS:
                 return {"problem": f"has a sheet of {height:,} rows and {width:,} columns, {_TOO_LARGE}"}
             rows = _cells(sheet)
-            if not any(cell not in ("", None) for row in rows for cell in row):
-                continue
-            if first:
-                others.append(name)
-            else:
-                first = {"name": name, "rows": [[_encoded(cell) for cell in row] for row in rows]}
+            if any(cell not in ("", None) for row in rows for cell in row):
+                found.append((name, [] if found else rows))
     except MemoryError:
         raise
     except Exception as error:  # calamine has a class of its own for every format
-        problem = (
-            f"cannot be read as a spreadsheet ({error}); it may be damaged, have a password or be too large: "
-        )
-        return {"problem": problem + "open it and save it again as .xlsx without one"}
-    if not first:
+        return {"problem": f"cannot be read as a spreadsheet ({error}); {_DAMAGED}"}
+    if not found:
         return {"problem": "is empty; its first row must name the columns, such as w1 and w2"}
-    return {**first, "others": others}
+    (name, rows), *others = found
+    cells = [[_encoded(cell) for cell in row] for row in rows]
+    return {"name": name, "rows": cells, "others": [other for other, _ in others]}
 
 
 def _cells(sheet: Any) -> list[list[Any]]:
@@ -163,12 +137,10 @@ def _cells(sheet: Any) -> list[list[Any]]:
 
 def _encoded(cell: Any) -> str | list[str]:
     """A cell as one would type it: 3 for 3.0, true for TRUE; a date, 2026-03-01, in a list of its own."""
-    if cell is None:
-        return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() else repr(cell)
     if isinstance(cell, datetime.date | datetime.time | datetime.timedelta):
         return [str(cell)]
-    return str(cell).strip()
+    return "" if cell is None else str(cell).strip()

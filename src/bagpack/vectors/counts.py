@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr, canonical, no_rows
+from bagpack.contexts.count import Csr, make_rows, no_rows
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError
-from bagpack.kernels import kernel, read_only
 from bagpack.names import CONDITIONS, blocks_of, feature_names
 from bagpack.numbers import many
 
@@ -35,7 +34,6 @@ Pair = tuple[str, str]
 
 KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 KEPT = 4  # combinations of corpus, basis and settings
-MOST_PAIRS = 100_000  # of each; some hundred MB
 MOST_ENTRIES = 50_000_000  # non-zero counts of each; 400 MB
 
 
@@ -43,42 +41,27 @@ MOST_ENTRIES = 50_000_000  # non-zero counts of each; 400 MB
 class PairCounts:
     """Counts of n ordered pairs of words over a basis of T terms.
 
-    Made by `count_pairs`, `PairVectorizer.count` and `PairCounts.open`. Selections share
-    their tables.
+    Made by `count_pairs`, `PairVectorizer.count` and `PairCounts.open`. Selections share their tables.
 
-    Attributes
-    ----------
-    names, keys, word_of
-        Distinct words as they were given, the corpus's key of each (empty if it does not contain the word), and the
-        row of each in ``words``. Forms of a lemma share a row; each unknown word has a row of zeros of its own.
-    words, occurrences
-        Distinct words × 2T counts (pre, post), and how often each word occurs in the corpus.
-    together, found, taken
-        Distinct unordered pairs × 6T counts (+pre, +betw, +post, -pre, -betw, -post), and each pair's co-occurrences
-        in the corpus and among the counted ones, pairs × 2: the first word first, the second word first.
-    rows, pair_of, swapped
-        Of each of the n pairs: its two names, its row of ``together`` (-1: a word is unknown), and whether it is the
-        reverse of the pair that is stored there.
-    place
-        Where the counts were opened.
+    Forms of a lemma share a row of ``words``; each unknown word has a row of zeros of its own.
     """
 
-    names: Strings
-    keys: Strings
-    word_of: I64
-    words: Csr
-    occurrences: I64
-    together: Csr
-    found: I64
-    taken: I64
-    rows: I64
-    pair_of: I64
-    swapped: Bools
+    names: Strings  # distinct words as they were given
+    keys: Strings  # the corpus's key of each; empty if it does not contain the word
+    word_of: I64  # the row of each in `words`
+    words: Csr  # distinct words × 2T counts (pre, post)
+    occurrences: I64  # of each word in the corpus
+    together: Csr  # distinct unordered pairs × 6T counts (+pre, +betw, +post, -pre, -betw, -post)
+    found: I64  # co-occurrences of each in the corpus, pairs × 2: the first word first, the second word first
+    taken: I64  # those that were counted
+    rows: I64  # the two names of each of the n pairs
+    pair_of: I64  # its row of `together`; -1: a word is unknown
+    swapped: Bools  # whether it is the reverse of the pair that is stored there
     basis: Basis
     settings: CountSettings
     source_path: str = ""
     source_hash: str = ""
-    place: Path | None = None
+    place: Path | None = None  # where the counts were opened
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -93,7 +76,6 @@ class PairCounts:
 
     @cached_property
     def name_list(self) -> list[str]:
-        """The names as text."""
         return [name.decode() for name in self.names]
 
     @cached_property
@@ -114,16 +96,14 @@ class PairCounts:
 
     @property
     def w2(self) -> I64:
-        """Row of ``words`` of each pair's second word."""
         return self.word_of[self.rows[:, 1]]
 
     def take(self, rows: ArrayLike | slice) -> PairCounts:
         """Some of the pairs (numbers, a mask or a slice), in the given order; the tables are shared."""
-        if not isinstance(rows, slice):
-            rows = np.asarray(rows)
-            if rows.dtype != np.bool_:
-                rows = rows.astype(np.intp)
-        return replace(self, rows=self.rows[rows], pair_of=self.pair_of[rows], swapped=self.swapped[rows])
+        own = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(own, np.ndarray) and own.dtype != np.bool_:
+            own = own.astype(np.intp)
+        return replace(self, rows=self.rows[own], pair_of=self.pair_of[own], swapped=self.swapped[own])
 
     def __getitem__(self, rows: Any) -> PairCounts:
         """See `take`; with ``shape``, all that scikit-learn's cross-validation needs."""
@@ -131,7 +111,6 @@ class PairCounts:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of pairs, and of features of all blocks."""
         return len(self), 10 * len(self.basis)
 
     def rows_of(self, pairs: Iterable[Pair]) -> PairCounts:
@@ -158,7 +137,6 @@ class PairCounts:
 
     @property
     def n_w2(self) -> I64:
-        """Occurrences of w2 in the corpus."""
         return self.occurrences[self.w2]
 
     @property
@@ -168,7 +146,6 @@ class PairCounts:
 
     @property
     def n_minus(self) -> I64:
-        """Co-occurrences with w2 first, in the corpus."""
         return self._in_order(self.found, 1)
 
     @property
@@ -182,10 +159,8 @@ class PairCounts:
         return self._either_order(self.taken)
 
     def _in_order(self, table: I64, order: int) -> I64:
-        if not table.shape[0]:
-            return np.zeros(len(self), np.int64)
-        values = table[np.maximum(self.pair_of, 0), np.where(self.swapped, 1 - order, order)]
-        return np.where(self.pair_of >= 0, values, 0)
+        with_zero = np.vstack([table, np.zeros((1, 2), np.int64)])  # row -1, of pairs with an unknown word
+        return with_zero[self.pair_of, np.where(self.swapped, 1 - order, order)]
 
     def _either_order(self, table: I64) -> I64:
         plus, minus = (self._in_order(table, order) for order in range(2))
@@ -215,27 +190,19 @@ class PairCounts:
     @property
     def capped_words(self) -> dict[str, int]:
         """Words of the pairs that occur more often than the limit, with how often."""
-        names = np.unique(self.rows)
-        often = self.occurrences[self.word_of[names]]
-        over = self._over_limit(often)
-        return {self._shown(name): int(n) for name, n in zip(names[over], often[over], strict=True)}
+        names, most = np.unique(self.rows).tolist(), self.settings.limit or np.inf
+        often = ((str(self.targets[name]), int(self.occurrences[self.word_of[name]])) for name in names)
+        return {name: n for name, n in often if n > most}
 
     @property
     def capped_pairs(self) -> dict[str, int]:
         """Pairs that are seen together more often than the limit, with how often."""
+        seen, most = self.seen, self.settings.limit or np.inf
         rows = np.unique(self.pair_of, return_index=True)[1]
-        seen = self.seen[rows]
-        over = self._over_limit(seen)
         return {
-            " ".join(sorted(self._shown(name) for name in self.rows[row])): int(n)
-            for row, n in zip(rows[over], seen[over], strict=True)
+            " ".join(sorted(str(self.targets[name]) for name in self.rows[row])): int(seen[row])
+            for row in rows[seen[rows] > most].tolist()
         }
-
-    def _shown(self, name: int) -> str:
-        return str(self.targets[name])
-
-    def _over_limit(self, often: I64) -> I64:
-        return np.flatnonzero(often > np.inf if self.settings.limit is None else often > self.settings.limit)
 
     # Counts -----------------------------------------------------------------------------------------------------
 
@@ -245,32 +212,31 @@ class PairCounts:
 
     def tocsr(self, condition: str = "v1v2v12") -> Csr:
         """Pairs × features of a condition (or of v1, v2 or v12) as an ordinary sparse array."""
-        parts: dict[str, tuple[Csr, I64, Bools | None]] = {
-            "v1": (self.words, self.w1, None),
-            "v2": (self.words, self.w2, None),
-            "v12": (self.together, self.pair_of, self.swapped),
-        }
-        return _side_by_side([parts[block] for block in blocks_of(condition)])
+        rows = {"v1": self.w1, "v2": self.w2}
+        parts = [self.words[rows[block]] if block in rows else self._v12() for block in blocks_of(condition)]
+        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.hstack(parts, format="csr"))
+
+    def _v12(self) -> Csr:
+        """Counts of the two words together; a swapped pair's have their halves exchanged."""
+        rows = _with_zeros(self.together, 1)[self.pair_of]
+        width = rows.shape[1]
+        turned = np.repeat(self.swapped, np.diff(rows.indptr))
+        columns = np.where(turned, (rows.indices + width // 2) % max(width, 1), rows.indices)
+        out = sparse.csr_array((rows.data, columns.astype(rows.indices.dtype), rows.indptr), shape=rows.shape)
+        out.sort_indices()
+        return out
 
     def zero_rows(self, blocks: Sequence[str] = CONDITIONS["v1v2v12"]) -> Bools:
         """Per pair, whether its vector over some blocks is all zero; names of other blocks are ignored."""
-        zero = np.ones(len(self), np.bool_)
-        lengths = np.diff(self.words.indptr)
-        for block, rows in (("v1", self.w1), ("v2", self.w2)):
-            if block in blocks:
-                zero &= lengths[rows] == 0
-        if "v12" in blocks:
-            zero &= _lengths(self.together, self.pair_of) == 0
-        return zero
+        words, pairs = np.diff(self.words.indptr), np.append(np.diff(self.together.indptr), 0)
+        lengths = {"v1": words[self.w1], "v2": words[self.w2], "v12": pairs[self.pair_of]}
+        return np.asarray(np.sum([lengths[block] for block in blocks if block in lengths], axis=0) == 0)
 
     def compact(self) -> PairCounts:
         """The same pairs with only the names, words and unordered pairs that they use."""
         names, rows = np.unique(self.rows, return_inverse=True)
         words, word_of = np.unique(self.word_of[names], return_inverse=True)
         kept = np.unique(self.pair_of[self.pair_of >= 0])
-        full = (len(self.names), self.words.shape[0], self.together.shape[0])
-        if (len(names), len(words), len(kept)) == full:
-            return self
         return replace(
             self, names=self.names.take(names), keys=self.keys.take(names), word_of=word_of.astype(np.int64),
             words=self.words[words], occurrences=self.occurrences[words], together=self.together[kept],
@@ -281,7 +247,6 @@ class PairCounts:
     # On disk ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the counts as an artefact, a directory."""
         from bagpack.vectors.storage import save_counts
 
         save_counts(self, Path(path), overwrite)
@@ -294,160 +259,64 @@ class PairCounts:
         return open_counts(Path(path))
 
 
-def _lengths(table: Csr, rows: I64) -> I64:
-    """Entries of each row of a table; 0 for row -1."""
-    if not table.shape[0]:
-        return np.zeros(rows.size, np.int64)
-    return np.where(rows >= 0, np.diff(table.indptr).astype(np.int64)[np.maximum(rows, 0)], 0)
-
-
-@kernel
-def _copy_rows(indptr, indices, data, rows, swapped, half, offset, cursor, out_indices, out_data):  # type: ignore[no-untyped-def]
-    """Copy rows[i] of a table to cursor[i].., columns shifted by `offset`; the cursors move on.
-
-    Where swapped[i], the halves of the row change places. Nothing relies on sorted columns: a file may say anything.
-    """
-    for i in range(rows.size):
-        if rows[i] < 0:
-            continue
-        low, high = np.int64(indptr[rows[i]]), np.int64(indptr[rows[i] + 1])
-        at = cursor[i]
-        turned = swapped.size > 0 and swapped[i]
-        for k in range(low, high):
-            if not turned or indices[k] >= half:
-                out_indices[at] = indices[k] + offset - (half if turned else 0)
-                out_data[at] = data[k]
-                at += 1
-        if turned:
-            for k in range(low, high):
-                if indices[k] < half:
-                    out_indices[at] = indices[k] + offset + half
-                    out_data[at] = data[k]
-                    at += 1
-        cursor[i] = at
-
-
-def _side_by_side(parts: Sequence[tuple[Csr, I64, Bools | None]]) -> Csr:
-    """Rows of tables side by side, sorted; in each part a table, its rows (-1: zeros) and which of them are swapped.
-
-    Takes no more memory than the result.
-    """
-    ends = np.cumsum(np.sum([_lengths(table, rows) for table, rows, _ in parts], axis=0, dtype=np.int64))
-    n = parts[0][1].size
-    size = int(ends[-1]) if n else 0
-    indptr: NDArray[Any] = np.zeros(n + 1, np.int32 if size < 1 << 31 else np.int64)
-    indptr[1:] = ends
-    # scipy wants one type for both, and would otherwise make copies of everything.
-    data: NDArray[Any] = np.empty(size, np.result_type(*(table.dtype for table, _, _ in parts)))
-    indices = np.empty(size, indptr.dtype)
-    cursor = indptr[:-1].astype(np.int64)
-    width = 0
-    for table, rows, swapped in parts:
-        turned = np.zeros(0, np.bool_) if swapped is None else swapped
-        _copy_rows(
-            read_only(table.indptr), read_only(table.indices), read_only(table.data), read_only(rows),
-            read_only(turned), table.shape[1] // 2, width, cursor, indices, data,
-        )  # fmt: skip
-        width += table.shape[1]
-    return canonical(sparse.csr_array((data, indices, indptr), shape=(n, width)))
-
-
 # Counting ---------------------------------------------------------------------------------------------------------
 
 
-class _Table:
-    """Rows of counts by number, and some integers for each, in parts: adding rows never copies the others."""
-
-    def __init__(self, width: int, numbers: int) -> None:
-        self._place: dict[int, tuple[int, int]] = {}  # part and row
-        self._parts: list[tuple[Csr, I64]] = [(no_rows(0, width), np.zeros((0, numbers), np.int64))]
-        self.entries = 0
-
-    def __len__(self) -> int:
-        return len(self._place)
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._place
-
-    def add(self, numbers: Sequence[int], rows: Csr, integers: I64) -> None:
-        part = len(self._parts)
-        self._parts.append((rows, integers))
-        self._place.update((number, (part, row)) for row, number in enumerate(numbers))
-        self.entries += rows.nnz
-
-    def get(self, numbers: Sequence[int]) -> tuple[Csr, I64, I64]:
-        """A table that has these rows, its integers, and the row of each number in it.
-
-        Where one part has them all, it is that part itself.
-        """
-        places = np.array([self._place[number] for number in numbers], np.int64).reshape(-1, 2)
-        used, part_of = np.unique(places[:, 0], return_inverse=True)
-        if len(used) <= 1:
-            return (*self._parts[int(used[0]) if len(used) else 0], places[:, 1])
-        rows, integers = [], []
-        row_of = np.empty(len(places), np.int64)
-        start = 0
-        for k, part in enumerate(used.tolist()):
-            own = np.flatnonzero(part_of == k)
-            table, facts = self._parts[part]
-            rows.append(table[places[own, 1]])
-            integers.append(facts[places[own, 1]])
-            row_of[own] = np.arange(start, start + len(own))
-            start += len(own)
-        return sparse.vstack(rows, format="csr"), np.concatenate(integers), row_of
-
-
 class CountCache:
-    """Words and pairs of one corpus, over one basis and with one setting, that were counted before."""
+    """Words and pairs of one corpus, over one basis and with one setting, that were counted before.
+
+    ``_rows`` has, by a word's key or a pair's two keys, columns, counts and some integers; adding never copies others.
+    """
 
     def __init__(self, source: ContextSource, basis: Basis, settings: CountSettings) -> None:
         self.source, self.basis, self.settings = source, basis, settings
-        self._number: dict[str, int] = {}  # of each word's key
-        self._words = _Table(2 * len(basis), 1)
-        self._pairs = _Table(6 * len(basis), 4)
+        self._rows: dict[Any, tuple[NDArray[Any], NDArray[Any], I64]] = {}
         self._lock = threading.Lock()
+        self.entries = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether it holds more than is kept."""
-        return (
-            max(len(self._pairs), len(self._words)) > MOST_PAIRS
-            or self._words.entries + self._pairs.entries > MOST_ENTRIES
-        )
+    def words(self, targets: Sequence[Target]) -> tuple[Csr, I64]:
+        """Counts of these targets, all different, and how often each occurs."""
 
-    def words(self, targets: Sequence[Target]) -> tuple[Csr, I64, I64]:
-        """A table that has the counts of these targets, how often each of its words occurs, and each target's row."""
-        keys = [key_of(target) for target in targets]
-        new = {key: target for key, target in zip(keys, targets, strict=True) if key not in self._number}
+        def count(new: Sequence[Target]) -> tuple[Csr, I64]:
+            rows, occurring = self.source.count_words(new, self.basis, self.settings)
+            return rows, occurring[:, None]
+
+        table, occurring = self._counted([key_of(target) for target in targets], targets, count, 2, 1)
+        return table, occurring[:, 0]
+
+    def pairs(self, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
+        """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
+
+        def count(new: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
+            counted = self.source.count_pairs(new, self.basis, self.settings)
+            return counted.rows, np.hstack([counted.found, counted.taken])
+
+        keys = [(one.keys, two.keys) for one, two in pairs]
+        table, integers = self._counted(keys, pairs, count, 6, 4)
+        return table, integers[:, :2], integers[:, 2:]
+
+    def _counted(
+        self, keys: Sequence[Any], asked: Sequence[Any], count: Callable[[Any], tuple[Csr, I64]], segments: int,
+        integers: int,
+    ) -> tuple[Csr, I64]:  # fmt: skip
+        """Rows and integers of what is asked for; new ones are counted first."""
+        new = [k for k, key in enumerate(keys) if key not in self._rows]
         if new:
-            names = sorted(new)
-            rows, occurring = self.source.count_words(
-                [new[name] for name in names], self.basis, self.settings
-            )
+            rows, own = count([asked[k] for k in new])
+            columns, values = (np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data))
             with self._lock:
-                numbers = range(len(self._number), len(self._number) + len(names))
-                self._number.update(zip(names, numbers, strict=True))
-                self._words.add(numbers, rows, occurring[:, None])
-        table, occurring, row_of = self._words.get([self._number[key] for key in keys])
-        return table, occurring[:, 0], row_of
-
-    def pairs(self, targets: Sequence[Target], ones: I64, twos: I64) -> tuple[Csr, I64, I64, I64]:
-        """The same for unordered pairs of targets, which were counted before, the one with the smaller key first.
-
-        Instead of how often each occurs: its co-occurrences found and counted, in both orders each.
-        """
-        number = np.array([self._number[key_of(target)] for target in targets], np.int64)
-        codes = ((number[ones] << 32) | number[twos]).tolist()
-        new = [k for k, code in enumerate(codes) if code not in self._pairs]
-        new = list({codes[k]: k for k in reversed(new)}.values())[::-1]
-        if new:
-            asked = [(targets[one], targets[two]) for one, two in zip(ones[new], twos[new], strict=True)]
-            counted = self.source.count_pairs(asked, self.basis, self.settings)
-            with self._lock:
-                integers = np.hstack([counted.found, counted.taken])
-                self._pairs.add([codes[k] for k in new], counted.rows, integers)
-        table, integers, row_of = self._pairs.get(codes)
-        return table, integers[:, :2], integers[:, 2:], row_of
+                self._rows.update(
+                    zip((keys[k] for k in new), zip(columns, values, own, strict=True), strict=True)
+                )
+                self.entries += rows.nnz + len(new)
+            if len(new) == len(keys):
+                return rows, own
+        if not keys:
+            return no_rows(0, segments * len(self.basis)), np.zeros((0, integers), np.int64)
+        found_columns, found_values, found = zip(*(self._rows[key] for key in keys), strict=True)
+        ends = np.cumsum([len(own) for own in found_values])
+        counts, indices = np.concatenate(found_values), np.concatenate(found_columns)
+        return make_rows(counts, indices, ends, segments * len(self.basis)), np.array(found)
 
 
 def key_of(target: Target) -> str:
@@ -470,25 +339,24 @@ def count_pairs(
     rows = np.fromiter(map(number.__getitem__, given), np.int64, len(given)).reshape(-1, 2)
     resolved = source.resolve(names) if target_of is None else [target_of[name] for name in names]
     keys = ["" if target is None else key_of(target) for target in resolved]
-    known_targets = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
-    distinct = sorted(known_targets)
-    targets = [known_targets[key] for key in distinct]
-    rank = {key: k for k, key in enumerate(distinct)}
-    word = np.array([rank.get(key, -1) for key in keys], np.int64)  # of each name, among the distinct ones
-    table, occurrences, row_of = cache.words(targets)
-    unknown = np.flatnonzero(word < 0)
-    word_of = np.where(word >= 0, row_of[word] if len(row_of) else -1, -1)
-    word_of[unknown] = table.shape[0] + np.arange(unknown.size)
+    target_of_key = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
+    targets = [target_of_key[key] for key in sorted(target_of_key)]
+    rank = {key_of(target): k for k, target in enumerate(targets)}
+    words, occurrences = cache.words(targets)
+    word_of = np.array([rank.get(key, -1) for key in keys], np.int64)
+    unknown = np.flatnonzero(word_of < 0)
+    word_of[unknown] = len(targets) + np.arange(unknown.size)
 
-    first, second = word[rows[:, 0]], word[rows[:, 1]]
-    known = (first >= 0) & (second >= 0)
+    first, second = word_of[rows[:, 0]], word_of[rows[:, 1]]
+    known = np.maximum(first, second) < len(targets)
     smaller, larger = np.minimum(first, second)[known], np.maximum(first, second)[known]
     codes, which = np.unique((smaller << 32) | larger, return_inverse=True)
-    together, found, taken, pair_rows = cache.pairs(targets, codes >> 32, codes & 0xFFFFFFFF)
+    both = zip((codes >> 32).tolist(), (codes & 0xFFFFFFFF).tolist(), strict=True)
+    together, found, taken = cache.pairs([(targets[one], targets[two]) for one, two in both])
     pair_of = np.full(len(rows), -1, np.int64)
-    pair_of[known] = pair_rows[which]
+    pair_of[known] = which
     return PairCounts(
-        Strings.of(names), Strings.of(keys), word_of, _with_zeros(table, unknown.size),
+        Strings.of(names), Strings.of(keys), word_of, _with_zeros(words, unknown.size),
         np.concatenate([occurrences, np.zeros(unknown.size, np.int64)]), together, found, taken,
         rows, pair_of, known & (first > second), basis, settings, source.name, source.content_hash,
     )  # fmt: skip
@@ -496,11 +364,8 @@ def count_pairs(
 
 def _with_zeros(rows: Csr, more: int) -> Csr:
     """The rows and some of zeros; nothing else is copied."""
-    if not more:
-        return rows
-    indptr: NDArray[Any] = np.concatenate([rows.indptr, np.full(more, rows.indptr[-1], rows.indptr.dtype)])
-    shape = (rows.shape[0] + more, rows.shape[1])
-    return canonical(sparse.csr_array((rows.data, rows.indices, indptr), shape=shape, copy=False))
+    ends = np.append(rows.indptr[1:], np.full(more, rows.indptr[-1]))
+    return make_rows(rows.data, rows.indices, ends, rows.shape[1]) if more else rows
 
 
 _kept: OrderedDict[tuple[Any, ...], CountCache] = OrderedDict()
@@ -513,7 +378,7 @@ def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> Co
     key = (str(source.path), source.content_hash, f"{basis.hash}{hash(counts)}", settings)
     with _lock:
         cache = _kept.pop(key, None)
-        if cache is None or cache.is_full:
+        if cache is None or cache.entries > MOST_ENTRIES:
             cache = CountCache(source, basis, settings)
         cache.source = source
         _kept[key] = cache
@@ -525,17 +390,13 @@ def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> Co
 def count_cached(
     source: ContextSource, pairs: Sequence[Pair], basis: Basis, settings: CountSettings
 ) -> PairCounts:
-    """Count pairs; those counted recently in the same corpus, over the same basis, are taken from memory.
-
-    So cross-validation and clones of an estimator do not count again.
-    """
+    """Count pairs; cross-validation and clones of an estimator do not count again what was counted recently."""
     return count_pairs(source, pairs, basis, settings, cache_of(source, basis, settings))
 
 
 def forget() -> None:
     """Drop all remembered counts."""
-    with _lock:
-        _kept.clear()
+    _kept.clear()
 
 
 class PairInputError(InputError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,29 +20,14 @@ from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
 from bagpack.vectors.counts import Pair, PairCounts, PairInputError, as_pairs, count_cached
 
-if TYPE_CHECKING:
-    from bagpack.corpus.corpus import Corpus
-
 
 class PairVectorizer(TransformerMixin, BaseEstimator):
     """Counts v1, v2 and v12 of word pairs in a corpus.
 
-    Parameters
-    ----------
-    corpus
-        A `Corpus` (or another source of contexts).
-    b
-        Number of unigrams and of bigrams in the basis.
-    basis
-        A `Basis` to use instead of picking one from the corpus.
-    windows
-        `Windows`, or text such as ``"4/2-5-2"``.
-    limit
-        Maximum observations of each word and of each unordered pair, in corpus order; None takes all.
-    condition
-        The blocks that `transform` returns: ``v1v2``, ``v12`` or ``v1v2v12``.
-    n_jobs
-        Workers, through joblib.
+    ``corpus`` is a `Corpus`, another source of contexts, or its path; ``b`` the number of unigrams and of bigrams
+    in the basis, unless a `Basis` is given; ``windows`` are `Windows`, or text such as ``"4/2-5-2"``; at most
+    ``limit`` observations of each word and of each unordered pair are counted, in corpus order. `transform`
+    returns the blocks of ``condition``: ``v1v2``, ``v12`` or ``v1v2v12``. ``n_jobs`` are workers, through joblib.
 
     Examples
     --------
@@ -52,16 +37,10 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        corpus: Corpus | ContextSource | str | Path,
-        b: int = 1500,
-        *,
-        basis: Basis | None = None,
-        windows: Windows | str = "4/2-5-2",
-        limit: int | None = 5000,
-        condition: str = "v1v2v12",
+        self, corpus: ContextSource | str | Path, b: int = 1500, *, basis: Basis | None = None,
+        windows: Windows | str = "4/2-5-2", limit: int | None = 5000, condition: str = "v1v2v12",
         n_jobs: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.corpus = corpus
         self.b = b
         self.basis = basis
@@ -93,12 +72,10 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
             return count_cached(as_source(self.corpus), as_pairs(X), self.basis_, self.settings_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns."""
         check_is_fitted(self, "basis_")
         return np.array(feature_names(self.basis_.terms, self.condition), dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> PairVectorizer:
-        """Only ``"default"`` is supported: tens of thousands of sparse columns do not fit into a data frame."""
         if transform not in (None, "default"):
             raise PairInputError(
                 f"set_output(transform={transform!r}) is not possible: pair vectors are sparse; "

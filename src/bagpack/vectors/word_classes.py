@@ -46,19 +46,20 @@ def word_classes(corpus: Corpus, keys: Sequence[str]) -> NDArray[np.uint8]:
     if lang not in _MODELS:
         return np.full(len(keys), _NUMBER[ANY], np.uint8)
     parts = [keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE)]
-    return np.concatenate([*run([delayed(_classes_of)(part, lang) for part in parts]), np.empty(0, np.uint8)])
+    names = [name for part in run([delayed(_classes_of)(part, lang) for part in parts]) for name in part]
+    return np.array([_NUMBER[name] for name in names], np.uint8)
 
 
 def class_numbers(names: str, option: str) -> frozenset[int]:
     """The classes of an option such as `noun,name`; none for `any`."""
     given = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in given:
-        if name not in _NUMBER:
+        if name not in CLASSES:
             shown = ", ".join(CLASSES)
             raise UsageError(
                 f"{option} {name} is not a part of speech; {did_you_mean(name, CLASSES)}choose from {shown}"
             )
-    return frozenset() if not given or ANY in given else frozenset(_NUMBER[name] for name in given)
+    return frozenset() if ANY in given else frozenset(_NUMBER[name] for name in given)
 
 
 def class_names(numbers: Iterable[int]) -> str:
@@ -66,8 +67,8 @@ def class_names(numbers: Iterable[int]) -> str:
     return " or ".join(CLASSES[number] for number in sorted(numbers))
 
 
-def _classes_of(keys: Sequence[str], lang: str) -> NDArray[np.uint8]:
-    return np.array([_NUMBER[_class_of(key, lang)] for key in keys], np.uint8)
+def _classes_of(keys: Sequence[str], lang: str) -> list[str]:
+    return [_class_of(key, lang) for key in keys]
 
 
 @lru_cache(maxsize=2)

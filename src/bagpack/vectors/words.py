@@ -15,6 +15,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,19 @@ from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.strings import Strings
+from bagpack.corpus.subcorpus import Subcorpus
 from bagpack.errors import StoreError
 from bagpack.files import map_array, write_array
 from bagpack.vectors.word_classes import CLASSES, word_classes
 
 F32 = NDArray[np.float32]
-I64 = NDArray[np.int64]
 
 MOST_WORDS = 40_000
 TERMS = 10_000
+WIDE_TERMS = 5_000  # of analogies
 DIMENSIONS = 300
 SETTINGS = CountSettings(Windows(before=4, after=4), limit=5_000)
+WIDE = CountSettings(Windows(before=4, after=4))
 SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
 NAME = "word-vectors"  # in the directory of a store
 KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
@@ -52,24 +55,15 @@ FILES = {
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Vectors of the frequent words of a corpus, and what others need to be projected.
-
-    Attributes
-    ----------
-    words, rows, classes
-        The keys of the words, one row of unit length each, and each word's part of speech: a place in
-        `word_classes.CLASSES`.
-    terms, shares, projection, mean
-        The context terms, their smoothed shares, V S^(-1/2), and the mean that is subtracted.
-    """
+    """Vectors of the frequent words of a corpus, and what others need to be projected."""
 
     corpus: Corpus
-    words: Strings
-    rows: F32
-    classes: NDArray[np.uint8]
+    words: Strings  # keys
+    rows: F32  # of unit length
+    classes: NDArray[np.uint8]  # each word's part of speech: a place in `CLASSES`
     terms: Strings
-    shares: NDArray[np.float64]
-    projection: F32
+    shares: NDArray[np.float64]  # of the terms, smoothed
+    projection: F32  # V S^(-1/2)
     mean: F32
 
     @classmethod
@@ -78,43 +72,40 @@ class WordVectors:
 
         Those of a part of a store are those of the whole: how similar words are is a property of the language.
         """
-        return _vectors_of(str(corpus.path), _whole(corpus).content_hash)
+        whole = Corpus.open(corpus.path) if isinstance(corpus, Subcorpus) else corpus
+        return _vectors_of(str(corpus.path), whole.content_hash)
 
     @classmethod
     def compute(cls, corpus: Corpus) -> WordVectors:
-        """Count and reduce."""
         from sklearn.utils.extmath import randomized_svd
 
         targets = sorted(frequent_words(corpus, MOST_WORDS), key=lambda target: target.keys[0].encode())
-        unigrams, counts = top_unigrams(corpus, TERMS)
-        basis = Basis(tuple(unigrams), (), tuple(counts))
-        rows = _count(corpus, targets, basis)
+        keys = [target.keys[0] for target in targets]
+        unigrams, _ = top_unigrams(corpus, TERMS)
+        rows = count_words(corpus, targets, unigrams)
         totals = np.asarray(rows.sum(axis=0)).ravel() ** SMOOTHING
         shares = totals / max(totals.sum(), 1e-300)
-        weighted = _ppmi(rows, shares)
-        most = min(weighted.shape)
+        weighted = ppmi(rows, shares)
         parallel.progress()("word vectors", 0, 0)
         _, values, directions = randomized_svd(
-            weighted, min(DIMENSIONS, most), n_iter=2, random_state=np.random.RandomState(0)
+            weighted, min(DIMENSIONS, *weighted.shape), n_iter=2, random_state=np.random.RandomState(0)
         )
         positive = values > 1e-9
         projection = (directions[positive].T / np.sqrt(values[positive])).astype(np.float32)
         raw = np.asarray(weighted @ projection, np.float32)
         mean = raw.mean(axis=0)
-        keys = [target.keys[0] for target in targets]
-        classes = word_classes(corpus, keys)
-        terms = Strings.of(unigrams)
-        return cls(corpus, Strings.of(keys), unit(raw - mean), classes, terms, shares, projection, mean)
+        return cls(
+            corpus, Strings.of(keys), unit(raw - mean), word_classes(corpus, keys), Strings.of(unigrams), shares,
+            projection, mean,
+        )  # fmt: skip
 
     # Looking up -----------------------------------------------------------------------------------------------------
 
     def vectors(self, targets: Sequence[Target]) -> F32:
         """A row of unit length for each target; for a phrase, the mean of its words."""
-        keys = list(dict.fromkeys(word for target in targets for word in target.words))
-        number = {key: k for k, key in enumerate(keys)}
-        table = self._of_keys(keys)
-        rows = np.stack([table[[number[word] for word in target.words]].mean(axis=0) for target in targets])
-        return unit(rows)
+        lengths = np.array([len(target.words) for target in targets], np.int64)
+        rows = self._of_keys([word for target in targets for word in target.words])
+        return unit(np.add.reduceat(rows, np.cumsum(lengths) - lengths, axis=0))
 
     def class_of(self, targets: Sequence[Target]) -> NDArray[np.uint8]:
         """The part of speech of each target, as a place in `CLASSES`; of a phrase, that of its last word."""
@@ -140,23 +131,18 @@ class WordVectors:
         rows = np.zeros((len(keys), self.rows.shape[1]), np.float32)
         rows[found >= 0] = self.rows[found[found >= 0]]
         if len(new := np.flatnonzero(found < 0)):
-            basis = Basis(tuple(term.decode() for term in self.terms), ())
-            counts = _count(self.corpus, [Target((keys[k],)) for k in new.tolist()], basis)
-            rows[new] = unit(np.asarray(_ppmi(counts, self.shares) @ self.projection) - self.mean)
+            targets = [Target((keys[k],)) for k in new.tolist()]
+            counts = count_words(self.corpus, targets, [term.decode() for term in self.terms])
+            rows[new] = unit(np.asarray(ppmi(counts, self.shares) @ self.projection) - self.mean)
         return rows
 
     # Storage --------------------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write the vectors as an artefact."""
-        arrays: dict[str, NDArray[Any]] = {
-            "words.blob": self.words.blob, "words.offsets": self.words.offsets, "terms.blob": self.terms.blob,
-            "terms.offsets": self.terms.offsets, "classes": self.classes, "rows": self.rows, "shares": self.shares,
-            "projection": self.projection, "mean": self.mean,
-        }  # fmt: skip
         with new_artefact(path, KIND, overwrite=True) as draft:
             for name, dtype in FILES.items():
-                write_array(draft.directory / name, arrays[name].ravel(), dtype)
+                array: Any = attrgetter(name)(self)
+                write_array(draft.directory / name, array.ravel(), dtype)
             draft.manifest = {
                 "content_hash": self.corpus.content_hash, "words": len(self.words), "terms": len(self.terms),
                 "dimensions": self.rows.shape[1],
@@ -171,19 +157,18 @@ class WordVectors:
         if problems := stored.damages():
             raise StoreError(problems[0])
         arrays = {name: map_array(stored.file(name), dtype) for name, dtype in FILES.items()}
-        words = Strings(arrays["words.blob"], arrays["words.offsets"])
-        terms = Strings(arrays["terms.blob"], arrays["terms.offsets"])
-        d = len(arrays["mean"])
-        sizes = {
-            "rows": len(words) * d, "projection": len(terms) * d, "shares": len(terms), "classes": len(words)
-        }  # fmt: skip
-        wrong = any(arrays[name].size != size for name, size in sizes.items())
-        if wrong or arrays["classes"].max(initial=0) >= len(CLASSES):
-            raise StoreError(f"{path} has arrays of other lengths than its words and terms")
-        return cls(
-            corpus, words, arrays["rows"].reshape(-1, d), arrays["classes"], terms, arrays["shares"],
-            arrays["projection"].reshape(-1, d), arrays["mean"],
-        )  # fmt: skip
+        words, terms = (
+            Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("words", "terms")
+        )
+        classes, shares, mean = arrays["classes"], arrays["shares"], arrays["mean"]
+        try:
+            rows = arrays["rows"].reshape(len(words), len(mean))
+            projection = arrays["projection"].reshape(len(terms), len(mean))
+        except ValueError as error:
+            raise StoreError(f"{path} has arrays of wrong lengths: {error}") from None
+        if (len(classes), len(shares)) != (len(words), len(terms)) or classes.max(initial=0) >= len(CLASSES):
+            raise StoreError(f"{path} has arrays that do not belong to its words and terms")
+        return cls(corpus, words, rows, classes, terms, shares, projection, mean)
 
 
 def stored_vectors(store: Path) -> Artefact | None:
@@ -194,33 +179,28 @@ def stored_vectors(store: Path) -> Artefact | None:
 @lru_cache(maxsize=4)
 def _vectors_of(path: str, content_hash: str) -> WordVectors:
     corpus = Corpus.open(path)
-    place = corpus.path / NAME
     try:
-        return WordVectors.open(place, corpus)
+        return WordVectors.open(corpus.path / NAME, corpus)
     except StoreError:  # there are none, or they are of no use
         found = WordVectors.compute(corpus)
     if os.access(corpus.path, os.W_OK):
         try:
-            found.save(place)
+            found.save(corpus.path / NAME)
         except StoreError as error:  # a full disk, or another process writes them: they are kept in memory
             parallel.progress()(f"word vectors were not kept: {error}", 0, 0)
     return found
 
 
-def _whole(corpus: Corpus) -> Corpus:
-    from bagpack.corpus.subcorpus import Subcorpus
-
-    return Corpus.open(corpus.path) if isinstance(corpus, Subcorpus) else corpus
-
-
-def _count(corpus: Corpus, targets: Sequence[Target], basis: Basis) -> sparse.csr_array:
-    """Contexts of each target, both sides together."""
-    rows, _ = corpus.count_words(targets, basis, SETTINGS)
-    half = len(basis)
-    return sparse.csr_array(rows[:, :half] + rows[:, half:])
+def count_words(
+    corpus: Corpus, targets: Sequence[Target], unigrams: Sequence[str], settings: CountSettings = SETTINGS
+) -> sparse.csr_array:
+    """Contexts of each target, targets × unigrams, both sides together."""
+    rows, _ = corpus.count_words(targets, Basis(tuple(unigrams), ()), settings)
+    return sparse.csr_array(rows[:, : len(unigrams)] + rows[:, len(unigrams) :])
 
 
-def _ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_array:
+def ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_array:
+    """Positive pointwise mutual information of rows with terms that have these shares of all contexts."""
     totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
     entries = counts.tocoo()
     with np.errstate(divide="ignore"):
@@ -228,6 +208,22 @@ def _ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_a
     kept = values > 0
     rows, columns = entries.row[kept], entries.col[kept]
     return sparse.csr_array((values[kept], (rows, columns)), shape=counts.shape)
+
+
+def wide_rows(corpus: Corpus, targets: Sequence[Target | None]) -> sparse.csr_array:
+    """PPMI of each target with the 5,000 most frequent unigrams within four tokens, rows of unit length.
+
+    The row of None is zero.
+    """
+    unigrams, counts = top_unigrams(corpus, WIDE_TERMS)
+    shares = np.array(counts, np.float64) ** SMOOTHING
+    known = [k for k, target in enumerate(targets) if target is not None]
+    found = count_words(corpus, [target for target in targets if target is not None], unigrams, WIDE)
+    rows = ppmi(found, shares / shares.sum())
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    scale = sparse.diags_array(1 / np.where(lengths > 0, lengths, 1))
+    spread = sparse.csr_array((np.ones(len(known)), (known, range(len(known)))), (len(targets), len(known)))
+    return sparse.csr_array(spread @ scale @ rows)
 
 
 def unit(rows: F32) -> F32:

@@ -36,7 +36,7 @@ document.addEventListener("toggle", async (event) => {
   feature.dataset.state = "asked";
   const place = feature.querySelector(".lines");
   try {
-    const answer = await fetch(feature.dataset.lines + "&most=10&part=1");
+    const answer = await fetch(feature.dataset.lines.replace("/lines?", "/lines/part?"));
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     place.replaceChildren(...page.body.childNodes);
     if (answer.ok) say(place.querySelectorAll("li").length + " lines shown");

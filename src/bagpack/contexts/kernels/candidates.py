@@ -18,12 +18,15 @@ SOON = 3  # occurrences the vocabulary numbers of whose tokens are prefetched
 
 
 @kernel
-def add_partner(sums, other, b, touched, count):  # type: ignore[no-untyped-def]
-    """Count one more; returns how many partners there are."""
-    if sums[b] == 0 and other[b] == 0:
-        touched[count] = b
-        count += 1
-    sums[b] += 1
+def meet(b, fits, bound, stamps, clock, sums, other, touched, count):  # type: ignore[no-untyped-def]
+    """Count partner b (-1: none), if it is the first of its kind on this side and fits; returns how many there are."""
+    if b >= 0 and stamps[b] != clock:
+        stamps[b] = clock
+        if fits and b < bound:
+            if sums[b] == 0 and other[b] == 0:
+                touched[count] = b
+                count += 1
+            sums[b] += 1
     return count
 
 
@@ -66,10 +69,7 @@ def count_partners(  # type: ignore[no-untyped-def]
                     b = np.int64(ids[tokens[j] & TYPE_MASK])
                     if b == a:
                         break
-                    if b >= 0 and stamps[b] != clock:
-                        stamps[b] = clock
-                        if b < bound and j >= p + length:
-                            count = add_partner(after, before, b, touched, count)
+                    count = meet(b, j >= p + length, bound, stamps, clock, after, before, touched, count)
                 while run < runs and run_positions[run] == j:
                     b = np.int64(run_ids[run])
                     run += 1
@@ -78,10 +78,7 @@ def count_partners(  # type: ignore[no-untyped-def]
                     if b == a:
                         met = True
                         break
-                    if stamps[b] != clock:
-                        stamps[b] = clock
-                        if b < bound and j >= p + length:
-                            count = add_partner(after, before, b, touched, count)
+                    count = meet(b, j >= p + length, bound, stamps, clock, after, before, touched, count)
                 if met:
                     break
             clock += 1
@@ -96,21 +93,16 @@ def count_partners(  # type: ignore[no-untyped-def]
                     if b == a:
                         met = True
                         break
-                    if stamps[b] != clock:
-                        stamps[b] = clock
-                        gap = p - j - lengths[b]
-                        if b < bound and 0 <= gap <= between:
-                            count = add_partner(before, after, b, touched, count)
+                    fits = 0 <= p - j - lengths[b] <= between
+                    count = meet(b, fits, bound, stamps, clock, before, after, touched, count)
                 if met:
                     break
                 if j < p or length > 1:
                     b = np.int64(ids[tokens[j] & TYPE_MASK])
                     if b == a:
                         break
-                    if b >= 0 and stamps[b] != clock:
-                        stamps[b] = clock
-                        if b < bound and 0 <= p - j - 1 <= between:
-                            count = add_partner(before, after, b, touched, count)
+                    fits = 0 <= p - j - 1 <= between
+                    count = meet(b, fits, bound, stamps, clock, before, after, touched, count)
                 if tokens[j] & SENTENCE_START:
                     break
         for t in range(count):

@@ -147,27 +147,6 @@ def neighbours(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_repetitions(  # type: ignore[no-untyped-def]
-    tokens, positions, low, high, length, between, most, starts, seconds, orders, at, found, k
-):
-    """Co-occurrences of a word with itself: consecutive occurrences, each counted in both orders in found[k].
-
-    At most `most` are written; returns the end of the output.
-    """
-    first = at
-    for i in range(low + 1, high):
-        q = np.int64(positions[i - 1])
-        p = np.int64(positions[i])
-        if 0 <= p - q - length <= between and same_sentence(tokens, q, p):
-            found[k, PLUS] += 1
-            found[k, MINUS] += 1
-            if at - first < most:
-                starts[at], seconds[at], orders[at] = q, p, BOTH
-                at += 1
-    return at
-
-
-@kernel
 def find_cooccurrences(  # type: ignore[no-untyped-def]
     tokens, postings, extra, is_extra, lows, highs, lengths, longest, ones, twos, swapped, caps, between,
     marks_per_search, blocks, base, waiting, near, starts, seconds, orders, counts, found,
@@ -201,14 +180,18 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         many_low, many_high = lows[b], highs[b]
         if low == high or many_low == many_high:
             continue
-        if a == b:
-            written = settle(tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found)
-            pending = np.int64(0)
-            own = find_repetitions(
-                tokens, few, low, high, lengths[a], between, caps[k], starts, seconds, orders, written, found, k
-            )  # fmt: skip
-            counts[k] += own - written
-            written = own
+        if a == b:  # consecutive occurrences, each counted in both orders
+            for i in range(low + 1, high):
+                left, p = np.int64(few[i - 1]), np.int64(few[i])
+                if 0 <= p - left - lengths[a] <= between:
+                    if pending == PENDING:
+                        written = settle(
+                            tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
+                        )
+                        pending = np.int64(0)
+                    waiting[pending, 0], waiting[pending, 1] = left, p
+                    waiting[pending, 2], waiting[pending, 3] = BOTH, k
+                    pending += 1
             continue
         if b != looked:
             looked = b

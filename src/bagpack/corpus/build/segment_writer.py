@@ -87,7 +87,7 @@ class SegmentWriter:
             empty = self.documents[-1]
             if empty.provisional or empty.continued:
                 self.documents.pop()
-        self.documents.append(document)
+        self.documents.append(document._replace(name=clean_word(document.name)))
         self.names.update(name for name, _ in document.attributes)
         if len(self.names) > MOST_NAMES:
             raise InputError(
