@@ -23,6 +23,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.look import look
 from bagpack.errors import StoreError
 
+COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
 VERTICAL = (
     '<text id="a">\n<s>\nThe\tDT\tthe\nLions\tNNS\tlion\nsaw\tVVD\tsee\nlions\tNNS\tlion\n'
     "<g/>\n.\tSENT\t.\n</s>\n</text>\n"
@@ -124,15 +125,10 @@ def test_a_missing_file_or_shard_is_reported(store, cli):
     done = cli("info", store.path, "--verify")
     assert done.code == 1
     assert "-000/postings is missing" in done.err
-    with pytest.raises(
-        StoreError, match="postings is missing; the store is damaged: restore it or index again"
-    ):
+    with pytest.raises(StoreError, match="postings is missing; the store is damaged"):
         _ = Corpus.open(store.path).shards[0].postings
     shutil.rmtree(shard)
     assert "segment.json is missing" in cli("info", store.path, "--verify").err
-    for options in ((), ("--verify",)):
-        done = cli("info", store.path, *options)
-        assert done.code == 1
     with pytest.raises(StoreError, match="-000 is missing; restore it from a copy"):
         Corpus.open(store.path)
 
@@ -164,44 +160,23 @@ def test_a_full_disk(tmp_path, write):
     """On a small tmpfs: a sentence, no store, and --resume once there is room."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], capture_output=True, check=False
-    )
-    if mount.returncode:
-        pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.decode().strip()}")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
     lines = "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
     source = write("a.vert", f"<s>\n{lines}</s>\n")
-    command = [
-        sys.executable,
-        "-c",
-        "from bagpack.cli import main; main()",
-        "index",
-        source,
-        "--out",
-        disk / "s",
-    ]
-    command += ["--jobs", "1", "--max-sentence", "500000"]
+    command = [*COMMAND, "index", source, "--out", disk / "s", "--jobs", "1", "--max-sentence", "500000"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 1
-        assert re.search(
-            r"^bagpack: the disk is full: \S+ could not be written; free some space there and run the command again",
-            done.stderr.strip(),
-        )
+        assert re.match(r"bagpack: the disk is full: \S+ could not be written; free some space", done.stderr)
         assert not (disk / "s" / "manifest.json").exists()
         assert ("add --resume" in done.stderr) == (disk / "s").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
-        done = subprocess.run(
-            [*command, "--resume"], capture_output=True, text=True, timeout=120, check=False
-        )
-        assert done.returncode == 0, done.stderr
+        subprocess.run([*command, "--resume"], timeout=120, check=True)
         whole = build(source, tmp_path / "whole", max_sentence=500_000)
         assert files_of(disk / "s") == files_of(whole.path)
     finally:
         subprocess.run(["umount", disk], check=True)
-
-
-COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
 
 
 def limited(limit, value, *args, **options):

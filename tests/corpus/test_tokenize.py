@@ -16,7 +16,6 @@ from bagpack.corpus.text.tokenizer import (
     Tokens,
     split_word,
     tokenize,
-    tokenize_into,
 )
 
 OTHER_ABBREVIATIONS = {
@@ -255,7 +254,7 @@ def test_a_million_tokens_in_one_sentence_and_read_only_input():
 def test_output_arrays_too_short_are_refused():
     data = np.frombuffer(b"a b", dtype=np.uint8)
     with pytest.raises(ValueError, match="3 tokens"):
-        tokenize_into(data, np.array([3]), "en", Tokens.empty(2))
+        tokenize(data, np.array([3]), "en", Tokens.empty(2))
 
 
 def test_each_kernel_is_compiled_once():

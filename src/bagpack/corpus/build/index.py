@@ -162,6 +162,8 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
         useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
         if useful and not (resume or overwrite):
             raise StoreError(f"an unfinished build is at {out}; use --resume, or --overwrite to discard it")
+    elif is_store(store) and not (resume or overwrite):
+        raise StoreError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     elif not (resume and is_store(store)):
         check_place(out, CORPUS, overwrite=overwrite)
 

@@ -266,8 +266,9 @@ def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
             if not block.endswith(b"\n") and len(block) < left:
                 rest = read_some(stream.readline, source, max_line + 1, offset)
                 if len(rest) > max_line:
+                    place = place_at(source, offset, block.rfind(b"\n") + 1)
                     raise InputError(
-                        f"{place_at(source, offset)} is a line of more than {max_line >> 20} MiB; break the text into "
+                        f"{place} is a line of more than {max_line >> 20} MiB; break the text into "
                         f"lines (one paragraph each), or check that the file is text"
                     )
                 block += rest
