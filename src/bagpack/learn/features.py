@@ -483,7 +483,9 @@ def _product_totals(indptr, indices, data, order, w1, w2, dense, sums, squares):
 def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  # type: ignore[no-untyped-def]
     """out[i] += scale[i] · product of pair i's rows · weights (columns × outputs)."""
     spread = np.int64(-1)
-    dense, sums = np.zeros(weights.shape[0]), np.zeros(weights.shape[1])
+    outputs = weights.shape[1]
+    fours = outputs - outputs % 4
+    dense = np.zeros(weights.shape[0])
     columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
     for i in order:
         if w1[i] != spread:
@@ -492,15 +494,28 @@ def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  #
         # Most products are zero: drop them first. A branch would be mispredicted half the time.
         filled = np.uint64(0)
         for q in range(indptr[w2[i]], indptr[w2[i] + 1]):
+            value = data[q] * dense[indices[q]]
             columns[filled] = indices[q]
-            values[filled] = data[q] * dense[indices[q]]
-            filled += np.uint64(values[filled] != 0.0)
-        sums[:] = 0.0
-        for q in range(filled):
-            for k in range(len(sums)):
-                sums[k] += values[q] * weights[columns[q], k]
-        for k in range(len(sums)):
-            out[i, k] += scale[i] * sums[k]
+            values[filled] = value
+            filled += np.uint64(value != 0.0)
+        # Four outputs at a time, which the compiler turns into one instruction.
+        for k in range(0, fours, 4):
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for q in range(filled):
+                own = weights[columns[q]]
+                a += values[q] * own[k]
+                b += values[q] * own[k + 1]
+                c += values[q] * own[k + 2]
+                d += values[q] * own[k + 3]
+            out[i, k] += scale[i] * a
+            out[i, k + 1] += scale[i] * b
+            out[i, k + 2] += scale[i] * c
+            out[i, k + 3] += scale[i] * d
+        for k in range(fours, outputs):
+            a = 0.0
+            for q in range(filled):
+                a += values[q] * weights[columns[q], k]
+            out[i, k] += scale[i] * a
 
 
 @allocating_kernel
