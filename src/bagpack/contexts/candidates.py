@@ -1,8 +1,9 @@
 """Candidate pairs: all pairs of vocabulary words that co-occur within the window, with how often in each order.
 
-The words are divided among workers; each word is taken through all segments by its postings, and its partners are counted
-in one array as long as the vocabulary. So memory does not grow with the corpus, one word alone costs no more than its
-own occurrences, and the result is the same for any number of workers. Counts are those of `count_pairs` without a cap.
+The words are divided among workers; each word is taken through all segments by its postings, and its partners are
+counted in one array as long as the vocabulary. So memory does not grow with the corpus, one word alone costs no more
+than its own occurrences, and the result is the same for any number of workers. Counts are those of `count_pairs`
+without a cap.
 """
 
 from __future__ import annotations
