@@ -157,8 +157,7 @@ class Basis:
         ):
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
             if any(counts) and ranks != sorted(ranks):
-                wrong = next(own[1] for own, other in zip(ranks, sorted(ranks), strict=True) if own != other)
-                return [f"has {wrong!r} in a place which is not rank order; choose the basis again"]
+                return ["has terms in an order which is not rank order; choose the basis again"]
         _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
         checksum, _, terms = rest.partition(b"\n")
         if mark and checksum.strip().decode("ascii", "replace") != digest(terms):

@@ -24,8 +24,12 @@ from pathlib import Path
 from bagpack.errors import BagpackError
 from bagpack.files import cache_directory, disk_errors, replacing
 
-PACKAGE, ARCHIVE = "mingru-pytorch", "mingru_pytorch-0.2.1"
-SHA256 = "fc9b278b4e04db930a5cd4cdab36e2713b1d6e14084269b161d4f133819e758d"
+# Archives with the same file, and their checksums; the others are for an index that lacks the first.
+ARCHIVES = {
+    "mingru_pytorch-0.2.1": "fc9b278b4e04db930a5cd4cdab36e2713b1d6e14084269b161d4f133819e758d",
+    "infini_transformer_pytorch-0.2.1": "ba31c50080255fbe6e724b399567d8c0a79b2956bf1573558e7075bdf00cc87a",
+    "native_sparse_attention_pytorch-0.2.3": "7b9481bb52ee565d5098868c7345285e88342248915ff8e3e62f7fe945be2da0",
+}
 WHAT = "enwik8, the first 100 MB of the English Wikipedia of March 2006: about ten million words of articles"
 LICENCE = "the text is by Wikipedia's authors, under the GNU Free Documentation License (and now CC BY-SA)"
 FIND_SECONDS = 120  # for pip's answer
@@ -34,44 +38,49 @@ LARGEST = 100_000_000  # bytes of an archive that are read
 
 
 def fetch() -> bytes:
-    """The archive, from the cache or downloaded; its checksum is right."""
-    kept = (cache_directory() or Path(tempfile.gettempdir()) / "bagpack") / f"{ARCHIVE}.tar.gz"
-    if kept.exists() and _is_right(data := kept.read_bytes()):
+    """The first archive that is in the cache or can be downloaded; its checksum is right."""
+    place = cache_directory() or Path(tempfile.gettempdir()) / "bagpack"
+    for archive in ARCHIVES:
+        kept = place / f"{archive}.tar.gz"
+        if kept.exists() and _is_right(data := kept.read_bytes()):
+            return data
+    problems = []
+    for archive in ARCHIVES:
+        try:
+            data = _download(_find(archive))
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            problems.append(str(getattr(error, "reason", error)))
+            continue
+        if not _is_right(data):
+            problems.append(f"{archive}.tar.gz is not the file that was expected, so it was not opened")
+            continue
+        with disk_errors(place):
+            place.mkdir(parents=True, exist_ok=True)
+            with replacing(place / f"{archive}.tar.gz") as out:
+                out.write(data)
         return data
-    try:
-        data = _download(_find())
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise BagpackError(
-            f"the demo's corpus could not be fetched ({getattr(error, 'reason', error)}); check the network and run it "
-            f"again, or index text of your own: bagpack index FILES --out my.bp"
-        ) from error
-    if not _is_right(data):
-        raise BagpackError(
-            f"{ARCHIVE}.tar.gz is not the file that was expected (its checksum differs), so it was not opened; please "
-            f"report it to the BagPack developers"
-        )
-    with disk_errors(kept):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as out:
-            out.write(data)
-    return data
+    raise BagpackError(
+        f"the demo's corpus could not be fetched ({'; '.join(dict.fromkeys(problems))}); check the network and run it "
+        f"again, or index text of your own: bagpack index FILES --out my.bp"
+    )
 
 
 def _is_right(data: bytes) -> bool:
-    return hashlib.sha256(data).hexdigest() == SHA256
+    return hashlib.sha256(data).hexdigest() in ARCHIVES.values()
 
 
-def _find() -> str:
+def _find(archive: str) -> str:
     """Ask pip where the archive is. It reads the pages of its indexes and runs nothing of the package."""
-    command = [sys.executable, "-m", "pip", "index", "versions", PACKAGE, "-vv", "--retries", "1"]
+    package = archive.rpartition("-")[0].replace("_", "-")
+    command = [sys.executable, "-m", "pip", "index", "versions", package, "-vv", "--retries", "1"]
     command += ["--disable-pip-version-check", "--no-color"]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=FIND_SECONDS, stdin=subprocess.DEVNULL, check=False
     )
-    link = re.search(rf"Found link (\S+/{re.escape(ARCHIVE)}\.tar\.gz)(?=[#\s])", done.stdout + done.stderr)
+    link = re.search(rf"Found link (\S+/{re.escape(archive)}\.tar\.gz)(?=[#\s])", done.stdout + done.stderr)
     if link is None:
         said = [line for line in done.stderr.splitlines() if line.startswith("ERROR") or "No module" in line]
-        raise ValueError(said[-1] if said else f"pip does not know {ARCHIVE}.tar.gz")
+        raise ValueError(said[-1] if said else f"pip does not know {archive}.tar.gz")
     return link[1]
 
 
@@ -90,7 +99,8 @@ def unpack(data: bytes, target: Path) -> Path:
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(data)) as archive, replacing(target) as out:
-            inside = archive.extractfile(f"{ARCHIVE}/data/enwik8.gz")
+            member = next(name for name in archive.getnames() if name.endswith("/data/enwik8.gz"))
+            inside = archive.extractfile(member)
             assert inside is not None  # the checksum is right
             with gzip.open(inside, "rb") as text:
                 shutil.copyfileobj(text, out, 1 << 20)
