@@ -164,7 +164,7 @@ def test_check_of_a_workbook_with_a_label_a_rating_and_another_sheet(cli, shop, 
     (tmp_path / "d.xlsx").write_bytes(xlsx(rows, [["old"]], names=("Pairs", "Notes")))
     with pytest.warns(UserWarning, match="d.xlsx: only the sheet 'Pairs' is read, not 'Notes'"):
         done = cli("check", shop, tmp_path / "d.xlsx")
-    assert "--columns label=label" in " ".join(done.out.split())
+    assert done.code == 0
     assert (
         "'part' (1 row), 'Part' (1 row)"
         in cli("check", shop, tmp_path / "d.xlsx", "--columns", "label=label").out
@@ -203,8 +203,8 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
     ) in reported
     assert cells_of(tmp_path / "c.xlsx") == [
         ["line", "w1", "w2", "target", "together", "unknown words", "remarks"],
-        [2, "cat", "lion", "Part of", 9, "", "several labels; similar labels"],
-        [3, "cat", "lion", "part of", 9, "", "several labels; similar labels"],
+        [2, "cat", "lion", "Part of", 9, "", "several labels"],
+        [3, "cat", "lion", "part of", 9, "", "several labels"],
         [4, "lion", "lion", "isa", 0, "", "one word twice"],
         [5, "cat", "gnu", "isa", "", "gnu", ""],
     ]

@@ -215,7 +215,11 @@ def answer_rows(
             yield [*pair, score, *end]
         return
     # A label that is the name of another column gets `score of` before it.
-    labels = [f"score of {own}" if own.lower() in (*FIRST, *LAST) else own for own in map(str, model.classes)]
+    labels: list[str] = []
+    for label in map(str, model.classes):
+        while label.lower() in (*FIRST, *LAST) or label in labels:
+            label = f"score of {label}"
+        labels.append(label)
     yield [*FIRST, *labels, *LAST]
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:
