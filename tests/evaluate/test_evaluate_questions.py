@@ -58,7 +58,7 @@ def test_an_election_is_by_rounds_then_by_sum():
 def test_analogies_find_the_planted_relation(analogies):
     counts, questions = analogies
     found = solve_analogies(counts, questions)
-    assert found.transductive
+    assert found.settings["transductive"]
     assert found["random"].metrics["score"].mean == 0.25
     assert found["v12"].metrics["accuracy"].mean > 0.5
     again = solve_analogies(counts, questions)
@@ -120,7 +120,7 @@ def test_values_are_sums_of_centred_cosines(few_analogies):
     for condition, total in (("v1v2", words), ("v12", pair), ("v1v2v12", words + pair)):
         for question, values in zip(questions, found[condition].values, strict=True):
             assert values == pytest.approx(total[question.stem, list(question.choices)], abs=1e-9)
-    assert found.transductive
+    assert found.settings["transductive"]
     assert "nothing was trained" in found.notes[0]
 
 

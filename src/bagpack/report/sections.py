@@ -25,7 +25,6 @@ MISTAKES, SUSPICIOUS, GROUPS = 100, 30, 200  # that a page shows
 LISTED = 8  # words or pairs of a list that a sentence names
 JUDGED = 0.1  # of the labels; where a model contradicts more, it is wrong rather than they
 WORTH = 0.01  # a gain of twice the rows below this is not worth the work
-TEST = "Test: paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)."
 PICKS = ("id", "stem", "answer")  # the first columns of a table of picks
 
 
@@ -103,7 +102,7 @@ class Section:
 def sections_of(found: Evaluation) -> list[Section]:
     """The sections of an evaluation, in reading order; what it does not have is omitted."""
     made = [
-        _scores(found), _comparisons(found), _picks(found),
+        _scores(found), _picks(found),
         _breakdown(found, found.buckets, "By how often the pair was seen together"),
         _breakdown(found, found.groups, "By relation"), _mistakes(found), _confusion(found), _suspicious(found),
         _probabilities(found), _curve(found), _coverage(found), _made(found),
@@ -174,21 +173,6 @@ def _plot(scores: Sequence[tuple[str, Score]], metric: str, label: str) -> Plot 
         text = show_score(score.mean, metric)
         marks.append(Mark(name, text, axis.at(score.mean), ends, folds if len(folds) <= FOLDS else ()))
     return Plot(axis, marks, label) if marks else None
-
-
-def _comparisons(found: Evaluation) -> Section | None:
-    if not found.comparisons:
-        return None
-    metric = found.comparisons[0]["metric"]
-    rows = [
-        _cells(
-            f"{row['a']} − {row['b']}", show_score(row["difference"], metric, signed=True),
-            numbers.show_difference_interval(row["low"], row["high"], metric), numbers.show_p(row.get("p")),
-        )
-        for row in found.comparisons
-    ]  # fmt: skip
-    table = Table(["", "difference", "95 % interval", "p"], rows)
-    return Section(f"Paired comparison, {metric_label(metric)}", TEST, table=table)
 
 
 def _breakdown(found: Evaluation, parts: Mapping[str, Any], title: str) -> Section | None:
@@ -334,14 +318,14 @@ def curve_sentence(found: Evaluation) -> str:
     metric, gain, (before, after) = curve["metric"], curve["gain"], curve["points"][-2:]
     unit = " points" if numbers.metric_info(metric).percent else ""
     answer = "More pairs may help, but the gain is within chance"
-    if not gain["difference"] >= WORTH:
+    if not gain.mean >= WORTH:
         answer = "More pairs would probably not help"
-    elif gain["low"] > 0:
+    elif gain.low > 0:
         answer = "More pairs would help"
-    between = numbers.show_difference_interval(gain["low"], gain["high"], metric)
+    between = numbers.show_difference_interval(gain.low, gain.high, metric)
     return (
         f"{answer}: doubling the training rows from {before['rows']:,} to {after['rows']:,} changed "
-        f"{metric_label(metric, unit=False)} by {show_score(gain['difference'], metric, signed=True)}{unit}"
+        f"{metric_label(metric, unit=False)} by {show_score(gain.mean, metric, signed=True)}{unit}"
         + (f" (95 % interval {between})." if between else ".")
     )
 
