@@ -126,7 +126,6 @@ def test_the_demo_prints_what_it_runs(finished, small_demo, cli, tmp_path):
     page = Path("demo/relations.html").read_text(encoding="utf-8")
     report = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
     assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
-    assert report["features"]["synonym"]
     for command in commands:
         if command[0] in ("index", "vectors", "train"):
             command.append("--overwrite")

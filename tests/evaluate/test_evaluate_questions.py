@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 from sklearn.svm import SVC
 
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError
 from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.questions import (
     DIFFERENCE,
@@ -175,18 +175,6 @@ def test_questions_that_cannot_be():
         solve_analogies(counts, question_rows([(4, 0), (4, 1)], "synonyms"))
     with pytest.raises(InputError, match="none of the words"):
         solve_analogies(without_counts(counts), question_rows([(4, 0)] * 2, "analogies"))
-
-
-def test_no_round_no_fold_no_seed(analogies):
-    counts, questions = analogies
-    for solve in (solve_analogies, solve_synonyms):
-        with pytest.raises(UsageError, match="the seed -1 is negative"):
-            solve(counts, questions, preset="paper", seed=-1)
-    with pytest.raises(UsageError, match="2 folds are needed, not 0"):
-        solve_synonyms(counts, questions, folds=0)
-    labels = ["IsA", "PartOf"] * (len(counts) // 2)
-    with pytest.raises(UsageError, match="2 folds are needed, not 1"):
-        relation_rounds(counts, labels, folds=1)
 
 
 @pytest.mark.costly

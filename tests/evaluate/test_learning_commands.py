@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from bagpack.tasks import read_dataset
 from tests.forging import forge
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
@@ -86,13 +85,6 @@ def test_a_test_file_replaces_the_folds(cli, store, relations, write, tmp_path):
     ]
     assert [row["predicted"] for row in tested] == [answer[2] for answer in answers]
     assert [row["probability"] for row in tested] == pytest.approx([float(a[3]) for a in answers], abs=1e-4)
-
-
-def test_files_that_are_joined_have_a_group_if_both_have_it(write):
-    verbs = read_dataset(write("verbs.tsv", "verb\tnoun\trating\neat\tapple\t5\ndrink\ttea\t6\n"))
-    pairs = read_dataset(write("pairs.tsv", "w1\tw2\trating\ncat\tdog\t3\n"))
-    assert verbs.group_column == verbs.joined(verbs).group_column == "verb"
-    assert verbs.joined(pairs).group_column is None
 
 
 def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, relations, write):

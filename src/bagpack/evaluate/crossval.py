@@ -22,6 +22,7 @@ from bagpack.learn.features import Preset, get_preset, word_features
 from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
+from bagpack.numbers import metric_label, show_score
 from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
@@ -134,17 +135,19 @@ def cross_validate(
     others = [result for name, result in gathered.items() if name not in conditions]
     bands = []
     for name, band in frequency_bands(counts.seen).items():
-        own = band & tested
-        each = {key: part_score(one, own, targets, fold_of) for key, one in gathered.items()}
-        bands.append({"name": name, "n": int(own.sum()), "scores": each})
+        each = {key: part_score(one, band & tested, targets, fold_of) for key, one in gathered.items()}
+        bands.append({"name": name, "n": int((band & tested).sum()), "scores": each})
     dropped = sum(split.dropped for split in splits)
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
     if dropped and len(splits) > 1:
         shared_rows = "Training rows that share a word (lexical split) or their pair with test rows"
         notes.append(f"{shared_rows} were dropped from the fold, {dropped:,} in all folds together.")
-    if lost := [f"{n} in {name}" for name, n in zero.items() if n]:
-        notes.append(f"Of {tested.sum():,} tested rows, some have an all-zero vector: {', '.join(lost)}.")
+    part_metric = "spearman_pooled" if targets.kind == "rating" else "accuracy"
+    for name in (name for name, n in zero.items() if n):
+        rest = part_score(gathered[name], tested & ~empty[name], targets, fold_of)
+        without = f"without them, {metric_label(part_metric)} is {show_score(rest, part_metric)}"
+        notes.append(f"{zero[name]} of {tested.sum()} tested rows are all-zero in {name}; {without}.")
     if targets.kind == "rating":
         notes.append(
             f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
@@ -164,7 +167,7 @@ def cross_validate(
         kind="ratings" if targets.kind == "rating" else "relations", main_metric=main, fold_of=fold_of,
         rows=len(targets), tested_rows=int(tested.sum()), dropped=dropped, notes=notes,
         conditions=compared, baselines=others,
-        confusion=confusion, buckets={"metric": "accuracy" if confusion else "spearman_pooled", "rows": bands},
+        confusion=confusion, buckets={"metric": part_metric, "rows": bands},
         settings={"preset": preset.name, "C": svm.C, "folds": len(splits), "transductive": transductive},
     )  # fmt: skip
 

@@ -33,10 +33,7 @@ def is_constant(values: Floats) -> bool:
 
 
 def pooled_correlation(predicted: Floats, ratings: Floats, folds: Ints) -> float:
-    """Spearman's ρ over the predictions of all folds together; NaN for a predictor that is constant in every fold.
-
-    Such a predictor ranks nothing: all that its pooled correlation shows is how the fold means differ.
-    """
+    """Spearman's ρ over all folds together; NaN for a predictor that is constant in every fold, and ranks nothing."""
     constant = all(is_constant(predicted[folds == fold]) for fold in np.unique(folds))
     return math.nan if constant else rank_correlation(predicted, ratings)
 
