@@ -238,10 +238,10 @@ def test_the_first_ten_bad_rows_are_listed(cli, store, write, tmp_path):
             f"bagpack: {shown} has 11 bad rows\n  {shown}:3: this row has 2 columns"
         )
     one = write("one.tsv", "w1\tw2\trating\ncat\tlion\t3\ncat\tnail\t3,5\n")
-    assert cli("check", store, one).err == (
-        f"bagpack: {one}:3: '3,5' in column 'rating' is not a finite number; write the decimal point as a point, as in "
-        f"3.5\n"
+    reported = (
+        f"bagpack: {one}:3: '3,5' in column 'rating' is not a number up to ±1e+12; write the decimal point"
     )
+    assert cli("check", store, one).err.startswith(reported)
 
 
 # Concordance --------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
     done = cli("check", store, data)
     assert done.code == 0, done.err
-    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]", "[/b]"]
+    assert re.findall(r"\[\S+]", done.out) == ["[/b]", "[b]", "[sic]"]
 
 
 # Bad input ----------------------------------------------------------------------------------------------------
