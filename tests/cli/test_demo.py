@@ -119,7 +119,6 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     page = Path("demo/relations.html").read_text(encoding="utf-8")
     report = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
     assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
-    assert report["features"]["synonym"]
     labelled = read_dataset(relations_path()).pairs
     suggested = [shlex.split(line) for line in first.splitlines() if line.startswith("  bagpack explain")]
     assert [pair for *_, w1, w2 in suggested for pair in [(w1, w2)] if pair in labelled] == []

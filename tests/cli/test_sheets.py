@@ -185,8 +185,8 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
     ) in reported
     assert cells_of(tmp_path / "c.xlsx") == [
         ["line", "w1", "w2", "target", "together", "unknown words", "remarks"],
-        [2, "cat", "lion", "Part of", 9, "", "several labels; similar labels"],
-        [3, "cat", "lion", "part of", 9, "", "several labels; similar labels"],
+        [2, "cat", "lion", "Part of", 9, "", "several labels"],
+        [3, "cat", "lion", "part of", 9, "", "several labels"],
         [4, "lion", "lion", "isa", 0, "", "one word twice"],
         [5, "cat", "gnu", "isa", "", "gnu", ""],
     ]

@@ -147,8 +147,8 @@ def test_check_names_likely_mistakes(cli, store, write, tmp_path):
     data = write("data.tsv", "\n".join(["w1\tw2\tlabel", *rows, ""]))
     shown = " ".join(cli("check", store, data, "--out", tmp_path / "rows.tsv").out.split())
     for said in (
-        "1 pair is repeated: cat – lion (lines 2, 6)",
-        "1 pair occurs in both orders; evaluate keeps it in one fold: cat – lion (lines 2, 3, 6)",
+        "1 pair is repeated: cat – lion (line 2, line 6)",
+        "1 pair occurs in both orders: cat – lion (line 2, line 3, line 6)",
         "1 pair has several labels: cat – nail (a in line 4, b in line 7)",
         "1 pair is one word twice: nail – Nail (line 5)",
     ):

@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.docs.markdown import ROOT
@@ -41,17 +42,9 @@ def _examples(name: str) -> list[list[str]]:
     return [line.split("\t") for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()[1:]]
 
 
-def _pado(place: Path) -> None:
-    shutil.copy(EXAMPLES / "ratings.tsv", place)
-
-
 def _conceptnet(place: Path) -> None:
     rows = [f"{label}\t{w1}\t{w2}\t1.0" for w1, w2, label in _examples("relations.tsv")]
     place.write_text("relation\tword1\tword2\tweight\n" + "\n".join(rows) + "\n", encoding="utf-8")
-
-
-def _sat(place: Path) -> None:
-    shutil.copy(EXAMPLES / "questions.jsonl", place)
 
 
 def _toefl(place: Path) -> None:
@@ -65,27 +58,24 @@ def _toefl(place: Path) -> None:
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _made_by(command: str, *needs: str) -> tuple[tuple[str, ...], str]:
-    return needs, command
-
-
-WRITTEN: dict[str, Callable[[Path], None]] = {
+WRITTEN: dict[str, Callable[[Path], object]] = {
     "news": _news,
     "relations.xlsx": _workbook,
-    "pado2007.tsv": _pado,
+    "pado2007.tsv": partial(shutil.copy, EXAMPLES / "ratings.tsv"),
     "conceptnet.tsv": _conceptnet,
-    "sat.jsonl": _sat,
+    "sat.jsonl": partial(shutil.copy, EXAMPLES / "questions.jsonl"),
     "toefl.jsonl": _toefl,
 }
+# What is needed, and the command.
 MADE = {
-    "ukwac.bp": _made_by("bagpack index texts --out ukwac.bp --quiet"),
-    "my.bp": _made_by("bagpack index texts --out my.bp --quiet"),
-    "pairs.bpm": _made_by("bagpack vectors ukwac.bp pairs.tsv --out pairs.bpm --quiet", "ukwac.bp"),
-    "relations.model": _made_by(
-        "bagpack train ukwac.bp relations.tsv --no-scores --out relations.model --quiet", "ukwac.bp"
+    "ukwac.bp": ("", "bagpack index texts --out ukwac.bp --quiet"),
+    "my.bp": ("", "bagpack index texts --out my.bp --quiet"),
+    "pairs.bpm": ("ukwac.bp", "bagpack vectors ukwac.bp pairs.tsv --out pairs.bpm --quiet"),
+    "relations.model": (
+        "ukwac.bp", "bagpack train ukwac.bp relations.tsv --no-scores --out relations.model --quiet",
     ),
-    "my.model": _made_by("bagpack train my.bp relations.tsv --no-scores --out my.model --quiet", "my.bp"),
-}
+    "my.model": ("my.bp", "bagpack train my.bp relations.tsv --no-scores --out my.model --quiet"),
+}  # fmt: skip
 
 
 class Kit:
@@ -103,8 +93,8 @@ class Kit:
         if name in WRITTEN:
             WRITTEN[name](path)
             return path
-        needs, command = MADE[name]
-        for needed in needs:
+        needed, command = MADE[name]
+        if needed:
             self.make(needed)
         with Session(self.place) as session:
             code, said = session.command(command)

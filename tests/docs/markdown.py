@@ -62,17 +62,8 @@ def blocks(page: Path) -> list[Block]:
             fence = token.type == "fence"
             language, _, more = token.info.strip().partition(" ")
             title = _TITLE.search(more)
-            found.append(
-                Block(
-                    page,
-                    token.map[0] + 1 + fence,
-                    language,
-                    title.group(1) if title else None,
-                    token.content,
-                    reason,
-                    not fence,
-                )
-            )
+            line, named = token.map[0] + 1 + fence, title.group(1) if title else None
+            found.append(Block(page, line, language, named, token.content, reason, not fence))
         if token.type.endswith(("_open", "fence", "code_block")):
             reason = None
     return found
@@ -80,12 +71,8 @@ def blocks(page: Path) -> list[Block]:
 
 def given(page: Path) -> list[str]:
     """What a page takes for granted, by the names that `kit.py` knows: `<!-- given: ukwac.bp -->`."""
-    return [
-        name
-        for listed in _GIVEN.findall(page.read_text(encoding="utf-8"))
-        for name in re.split(r"[,\s]+", listed)
-        if name
-    ]
+    listed = _GIVEN.findall(page.read_text(encoding="utf-8"))
+    return [name for names in listed for name in re.split(r"[,\s]+", names) if name]
 
 
 def commands(block: Block) -> list[Command]:

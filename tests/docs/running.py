@@ -1,4 +1,4 @@
-"""A page from top to bottom: every example run, every difference told."""
+"""A page from top to bottom: every example run, every difference reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from tests.docs.kit import Kit
-from tests.docs.markdown import COMMANDS, DATA, PYTHON, Block, Command, blocks, commands, given, matches
+from tests.docs.markdown import COMMANDS, DATA, PYTHON, Block, blocks, commands, given, matches
 from tests.docs.session import Session
 
 
@@ -17,22 +17,17 @@ class DifferenceError(Exception):
         super().__init__(f"{place}: {message}")
 
 
-def run_page(page: Path, kit: Kit, directory: Path, tell: dict[int, list[str]] | None = None) -> None:
-    """Run a page's examples in order; stops at the first that differs.
-
-    With `tell`, commands go on when their output differs, and what they printed is kept by line number.
-    """
+def run_page(page: Path, kit: Kit, directory: Path) -> None:
+    """Run a page's examples in order; stops at the first that differs."""
     kit.lay_out(directory, given(page))
     listed = blocks(page)
     with Session(directory) as session:
         for block, after in zip_longest(listed, listed[1:]):
-            if block.reason is None:
-                _run(block, after, session, tell)
+            if block.reason is None and not block.indented:
+                _run(block, after, session)
 
 
-def _run(block: Block, after: Block | None, session: Session, tell: dict[int, list[str]] | None) -> None:
-    if block.indented:
-        return
+def _run(block: Block, after: Block | None, session: Session) -> None:
     if block.title is not None:
         target = session.directory / block.title
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -40,30 +35,18 @@ def _run(block: Block, after: Block | None, session: Session, tell: dict[int, li
     elif block.language in COMMANDS:
         for command in commands(block):
             code, got = session.command(command.text)
-            if tell is not None:
-                tell[command.line] = got
-            _compare(block, command, code, got, tell is not None)
+            place, said = f"{block.place.rpartition(':')[0]}:{command.line}", "\n".join(got)
+            if (code == 0) == any(line.startswith("bagpack: ") for line in command.output):
+                raise DifferenceError(place, f"`{command.text}` ended with {code}\n{said}")
+            if command.output and not matches(command.output, got):
+                raise DifferenceError(place, f"`{command.text}` printed\n{said}")
     elif block.language == "python":
         printed = session.python(block.text, block.place)
         shown = after.text.splitlines() if after is not None and after.language == "output" else None
-        if tell is not None and after is not None:
-            tell[after.line] = printed
-        elif shown is not None and not matches(shown, printed):
+        if shown is not None and not matches(shown, printed):
             raise DifferenceError(block.place, "it printed\n" + "\n".join(printed))
-    elif block.language == "pycon":
-        told = session.interactive(block.text, block.place)
-        if told and tell is None:
-            raise DifferenceError(block.place, told)
-
-
-def _compare(block: Block, command: Command, code: int, got: list[str], lenient: bool) -> None:
-    place = f"{block.place.rpartition(':')[0]}:{command.line}"
-    said = "\n".join(got)
-    refusal = any(line.startswith("bagpack: ") for line in command.output)
-    if (code == 0) == refusal:
-        raise DifferenceError(place, f"`{command.text}` ended with {code}\n{said}")
-    if command.output and not lenient and not matches(command.output, got):
-        raise DifferenceError(place, f"`{command.text}` printed\n{said}")
+    elif block.language == "pycon" and (said := session.interactive(block.text, block.place)):
+        raise DifferenceError(block.place, said)
 
 
 def problems(block: Block) -> str | None:

@@ -77,14 +77,8 @@ class Session:
         if text.split()[:1] == ["bagpack"]:
             code = _bagpack(shlex.split(text.replace("\\\n", " "))[1:], stdin, out, shown)
         else:
-            done = subprocess.run(
-                ["bash", "-c", text],
-                input=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=SECONDS,
-                check=False,
-            )
+            both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            done = subprocess.run(["bash", "-c", text], input=stdin, timeout=SECONDS, check=False, **both)
             code = done.returncode
             out.write(done.stdout)
         return code, b"" if on_terminal else out.getvalue()

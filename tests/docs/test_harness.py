@@ -3,7 +3,7 @@
 import pytest
 
 from tests.docs.kit import Kit
-from tests.docs.markdown import ROOT, blocks, commands, matches
+from tests.docs.markdown import blocks, matches
 from tests.docs.running import DifferenceError, problems, run_page
 
 
@@ -29,14 +29,6 @@ def test_ellipses():
     assert not matches(["a ... c"], ["a b", "c"])
     assert not matches(["a.b"], ["axb"])
     assert matches(["a"], ["a  ", ""])
-
-
-def test_commands_and_their_outputs(page):
-    (block,) = blocks(page("```console\n$ one \\\n  more\nout\n$ two\n```\n"))
-    assert [(c.line, c.text, c.output) for c in commands(block)] == [
-        (2, "one \\\n  more", ["out"]),
-        (5, "two", []),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -84,8 +76,3 @@ def test_pipes_redirections_comments_and_files(page, kit, tmp_path):
 def test_blocks_that_nobody_would_run(page, text, fine):
     (block,) = blocks(page(text))
     assert (problems(block) is None) == fine
-
-
-def test_there_is_something_to_run():
-    assert (ROOT / "README.md").exists()
-    assert sum(block.language in ("sh", "console") for block in blocks(ROOT / "README.md")) > 0

@@ -25,26 +25,15 @@ def built(tmp_path_factory):
 
 
 def test_twine_finds_nothing_wrong(built):
-    done = subprocess.run(
-        [sys.executable, "-m", "twine", "check", "--strict", *map(str, built)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
 
 
 def test_the_wheel_holds_all_that_runs_and_nothing_else(built):
     names = zipfile.ZipFile(built[0]).namelist()
-    missing = [
-        str(path.relative_to(ROOT / "src"))
-        for path in (ROOT / "src").rglob("*")
-        if path.is_file()
-        and "__pycache__" not in path.parts
-        and str(path.relative_to(ROOT / "src")) not in names
-    ]
-    assert missing == []
+    files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {str(path.relative_to(ROOT / "src")) for path in files} <= set(names)
     assert any(name.endswith("share/man/man1/bagpack.1") for name in names)
     assert not any(name.startswith(("tests/", "docs/")) for name in names)
 
@@ -60,24 +49,9 @@ def test_the_sdist_holds_what_developing_needs(built):
 
 def test_the_wheel_runs_alone(built, tmp_path):
     target = tmp_path / "installed"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(target),
-    ]
-    subprocess.run([*pip, str(built[0])], check=True, timeout=120)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "--version"],
-        env={**os.environ, "PYTHONPATH": str(target)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    pip = f"{sys.executable} -m pip install --quiet --no-deps --no-index --target {target} {built[0]}"
+    subprocess.run(pip.split(), check=True, timeout=120)
+    environment = {**os.environ, "PYTHONPATH": str(target)}
+    command = [sys.executable, "-c", RUN, "--version"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
     assert str(target) in done.stdout and "bagpack 0." in done.stdout

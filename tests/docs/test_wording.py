@@ -54,8 +54,6 @@ DATA = [
     ("src/bagpack/corpus/text/lemmas.py", r"^(?:gone|lives)$"),  # irregular forms
     ("src/bagpack/corpus/text/identify.py", r">>> identify"),  # a sentence to identify
 ]
-# `on_one_machine` is about a computer.
-NAMES = re.compile(r"(?:^|_)(?:tell|told|beside|mend|rooms?)(?:_|$)|^_?machines?$")
 
 
 def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
@@ -121,38 +119,3 @@ def test_plain_words(path):
         for pattern, better in FORBIDDEN.items():
             found += [f"{name}:{number}: {hit[0]!r} (better: {better})" for hit in pattern.finditer(rest)]
     assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in checked_files() if path.suffix == ".py"],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_plain_names(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    assert sorted(name for name in names if NAMES.search(name.lower())) == []
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "lines"),
-    [
-        (prose_of_markdown, "Words are told.\n```sh\necho told\n```\n`told` [x](told.md)", [1]),
-        (
-            prose_of_python,
-            '"""It stands\nhere."""\ntold = f"{told}"  # told here\nx = f"{told} gone"\n',
-            [1, 3, 4],
-        ),
-        (prose_of_template, '<p class="told">{{ told }}\n{% if told %}gone</p>', [2]),
-        (
-            prose_of_notebook,
-            '{"cells": [{"cell_type": "code", "source": ["told"]}, {"cell_type": "markdown", "source": ["told"]}]}',
-            [2],
-        ),
-    ],
-)
-def test_only_prose_is_checked(reader, text, lines):
-    found = {number for number, line in reader(text) for words in FORBIDDEN if words.search(line)}
-    assert sorted(found) == lines

@@ -12,7 +12,7 @@ from bagpack.evaluate.metrics import (
     pooled_correlation,
     rank_correlation,
 )
-from bagpack.evaluate.result import Score, compare, correlation_interval, interval, plain
+from bagpack.evaluate.result import Score, correlation_interval, interval, plain
 from bagpack.learn import encode_targets
 from bagpack.learn.targets import decode
 
@@ -126,23 +126,6 @@ def test_correlation_interval_is_bonett_and_wrights():
     assert (score.low, score.high) == pytest.approx((0.527224, 0.664038), abs=1e-6)
     assert math.isnan(correlation_interval(math.nan, 5).mean)
     assert plain(correlation_interval(1.0, 10)) == plain(Score(1.0))
-
-
-def test_comparison_is_the_paired_t_test_and_its_correction():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(0.7, 0.05, 10), rng.normal(0.65, 0.05, 10)
-    found = compare(a.tolist(), b.tolist(), test_share=1 / 9, names=("x", "y"), metric="auc")
-    assert found["difference"] == pytest.approx((a - b).mean())
-    plain = compare(a.tolist(), b.tolist(), test_share=0)
-    assert plain["p"] == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    t = (a - b).mean() / ((a - b).std(ddof=1) * math.sqrt(1 / 10 + 1 / 9))
-    assert found["p"] == pytest.approx(2 * stats.t.sf(abs(t), 9))
-    assert found["p"] > plain["p"]
-    assert found["low"] < found["difference"] < found["high"]
-    assert found["a"] == "x"
-    assert compare([0.5, 0.5], [0.5, 0.5], test_share=0.1)["p"] == 1
-    assert compare([0.6, 0.6], [0.5, 0.5], test_share=0.1)["p"] == pytest.approx(0, abs=1e-6)
-    assert math.isnan(compare([0.5], [0.4], test_share=0.1)["p"])
 
 
 def test_area_without_one_side_is_not_a_number():

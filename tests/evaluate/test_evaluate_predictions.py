@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.calibration import _SigmoidCalibration, calibration_curve
 
 from bagpack.contexts.windows import Windows
@@ -218,7 +219,10 @@ def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data)
         for a, b in zip(smaller, larger, strict=True):
             assert set(a.train.tolist()) < set(b.train.tolist()) and a.test.tolist() == b.test.tolist()
     means = [point["score"].mean for point in curve["points"]]
-    assert curve["gain"]["difference"] == pytest.approx(means[-1] - means[-2])
+    assert curve["gain"].mean == pytest.approx(means[-1] - means[-2])
+    folds = np.subtract(*(point["score"].folds for point in curve["points"][:-3:-1]))
+    error = folds.std(ddof=1) * np.sqrt(1 / 4 + 75 / 225)  # corrected: 4 folds of 300 rows
+    assert curve["gain"].high - curve["gain"].mean == pytest.approx(t.ppf(0.975, 3) * error)
     few = fewer_rows(splits, targets, 0.01)
     assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
     assert learning_curve(found, counts, targets, splits[:1]) == {}

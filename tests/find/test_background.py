@@ -149,7 +149,7 @@ def test_what_has_no_background(cli, store, write, tmp_path):
     matrix = tmp_path / "data.bpm"
     assert cli("vectors", store, write("data.tsv", TABLE), "--out", matrix, "-b", 50).code == 0
     done = cli("train", matrix, write("data.tsv", TABLE), "--out", out, "--background", 20)
-    assert done.code == 2 and "is a matrix; name the store instead" in done.err
+    assert done.code == 2 and "draws pairs from a corpus; name the store instead" in done.err
 
 
 def test_a_corpus_of_words_that_never_co_occur(tmp_path):

@@ -62,10 +62,7 @@ def test_the_page_is_whole_and_needs_nothing_else(result):
     assert not {"link", "img", "iframe", "object"} & set(page.tags)
     assert not [value for name, value in page.attributes if name == "src" or name.startswith("on")]
     assert all(value.startswith("#") for name, value in page.attributes if name == "href")
-    assert "url(" not in text
-    assert "@import" not in text
-    assert "http:" not in text
-    assert "https:" not in text
+    assert not [word for word in ("url(", "@import", "http:", "https:") if word in text]
     assert page.tags.count("script") == 1
     assert ("type", "application/json") in page.attributes
     ids = [value for name, value in page.attributes if name == "id"]
@@ -79,63 +76,30 @@ def test_relations(relations):
     assert "93\u00a0%" in page.text  # a probability; no percentage is broken at the end of a line
     assert not [text for text in page.text if re.search(r"\d %", text)]
     for expected in [
-        "Relations of BLESS",
-        "words-only",
-        "majority",
-        "26,214,400",
-        "3,904",
-        "58.9 %",
-        "v1v2v12 − v12",
-        "+26.0",
-        "+23.0 to +29.0",
-        "not transductive",
-        "bagpack evaluate wiki.bp bless.tsv",
-        "scikit-learn",
-        "unword7",
-        "By how often the pair was seen together",
-        "10–99",
-        "2,700",
-        "Confusion matrix",
-        "lion – cat",
-        "its scores are too low to judge labels",
-        "Expected calibration error: 3.0 points",
+        "Relations of BLESS", "words-only", "majority", "26,214,400", "3,904", "58.9 %",
+        "not transductive", "bagpack evaluate wiki.bp bless.tsv", "scikit-learn", "unword7",
+        "By how often the pair was seen together", "10–99", "2,700", "Confusion matrix", "lion – cat",
+        "its scores are too low to judge labels", "Expected calibration error: 3.0 points",
         "With a threshold chosen for a precision of 90 % (probability at least 0.62), the model answers 70 % of the "
         "pairs; 91.0 % of those answers are right.",
         "Do I need more pairs? More pairs would help: doubling the training rows from 3,000 to 6,000 changed "
         "F1 macro by +2.1 points (95 % interval +0.8 to +3.4).",
-    ]:
-        assert expected in words, expected
-
-
-def test_ratings_and_questions(ratings, questions):
-    words = Page(render_report(ratings)).words
-    for expected in [
-        "Spearman ρ",
-        "ρ pooled",
-        "By relation",
-        "−0.400",
-        "published, ukWaC",
-    ]:
-        assert expected in words, expected
-    words = Page(render_report(questions)).words
-    for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "a random guess", "374"]:
+    ]:  # fmt: skip
         assert expected in words, expected
 
 
 def test_everything_is_escaped(relations):
     evil = "</script><script>alert('x')</script>\"><b onmouseover=x>&amp;\u2028"
-    relations["title"] = evil
-    relations["command"] = evil
-    relations["notes"] = [evil]
-    relations["settings"] = {evil: evil}
-    relations["versions"] = {evil: evil}
-    relations["corpus"] = {"path": evil, "content_hash": evil}
-    relations["data"] |= {
-        "path": evil,
-        "labels": {evil: 3},
-        "unknown_word_list": [evil],
-        "capped_pair_list": [evil],
+    relations |= {
+        "title": evil,
+        "command": evil,
+        "notes": [evil],
+        "settings": {evil: evil},
+        "versions": {evil: evil},
     }
+    relations["corpus"] = {"path": evil, "content_hash": evil}
+    listed = {"unknown_word_list": [evil], "capped_pair_list": [evil]}
+    relations["data"] |= {"path": evil, "labels": {evil: 3}, **listed}
     relations["confusion"]["labels"] = [evil, *relations["confusion"]["labels"][1:]]
     relations["confusion"]["condition"] = evil
     relations["conditions"][0]["name"] = evil
@@ -143,7 +107,6 @@ def test_everything_is_escaped(relations):
     relations["conditions"][0]["metrics"][evil] = {"mean": 1.0}
     relations["buckets"]["rows"][0] |= {"name": evil, "scores": {evil: 0.5}}
     relations["groups"] = relations["buckets"] | {"metric": evil}
-    relations["comparisons"][0] |= {"a": evil, "test": evil}
     relations["references"] = [{"name": evil, "scores": {evil: {"auc": 0.3}}}]
     for row in relations["predictions"]:
         row |= {"w1": evil, "w2": evil, "fold": evil}
@@ -161,7 +124,6 @@ def test_only_kind_and_conditions_are_needed():
     bare = {"kind": "synonyms", "conditions": [{"name": "v12", "metrics": {"score": {"mean": None}}}]}
     page = Page(render_report(bare))
     assert "Synonym questions" in page.words
-    assert "svg" in page.tags
     assert "Synonyms" in terminal(bare)
     bare["conditions"][0]["metrics"] = {}
     Page(render_report(bare))
@@ -198,31 +160,23 @@ def terminal(result, width=100):
     return out.getvalue()
 
 
+RATED = ["Spearman ρ", "ρ pooled", "−0.020", "By relation", "(published, ukWaC)"]
+ASKED = ["Worst-case score %", "Coverage %", "Accuracy, complete %", "random"]
+
+
 def test_the_terminal_shows_the_same(relations, ratings, questions):
     text = terminal(relations)
     for expected in [
-        "F1 macro %",
-        "77.2–80.2",
-        "words-only",
-        "v1v2v12 − v12",
-        "< 0.001",
-        "10–99",
+        "F1 macro %", "77.2–80.2", "words-only", "10–99",
         "3,904 of 6,629 (58.9 %) pairs never seen together",
-        "37 of 4,120 (0.9 %) words unknown to the corpus: unword0",
-        "Note: The cap of 5,000",
-        "Surest mistakes (of 3)",
-        "lion – cat",
-        "its scores are too low to judge labels",
-        "threshold chosen for a precision of 90 %",
+        "37 of 4,120 (0.9 %) words unknown to the corpus: unword0", "Note: The cap of 5,000", "Surest mistakes (of 3)",
+        "lion – cat", "its scores are too low to judge labels", "threshold chosen for a precision of 90 %",
         "More pairs would help",
-    ]:
+    ]:  # fmt: skip
         assert expected in text, expected
-    text = terminal(ratings)
-    for expected in ["Spearman ρ", "ρ pooled", "−0.020", "By relation", "(published, ukWaC)"]:
-        assert expected in text, expected
-    text = terminal(questions)
-    for expected in ["Worst-case score %", "Coverage %", "Accuracy, complete %", "random"]:
-        assert expected in text, expected
+    for result, expected in ((ratings, RATED), (questions, ASKED)):
+        for shown in (terminal(result), Page(render_report(result)).words):
+            assert [part for part in expected if part not in shown] == []
 
 
 def test_the_tested_share_is_next_to_the_scores(relations):
@@ -270,23 +224,6 @@ def test_many_groups_are_left_to_the_report_and_said_so(ratings):
     assert "g78" in Page(render_report(ratings)).words
 
 
-def test_the_interval_of_a_difference_is_signed_and_nowhere_cut(relations):
-    relations["comparisons"] = [
-        {"a": "v12", "b": "v1v2", "metric": "f1_macro", "difference": -0.073, "low": -0.167, "high": 0.021},
-        {
-            "a": "v12",
-            "b": "words-only",
-            "metric": "f1_macro",
-            "difference": -0.246,
-            "low": -0.371,
-            "high": -0.121,
-        },
-    ]
-    for shown in (terminal(relations, 80), Page(render_report(relations)).words):
-        for expected in ("−7.3", "−16.7 to +2.1", "−24.6", "−37.1 to −12.1"):
-            assert expected in shown, expected
-
-
 def test_intervals_of_scores_end_where_scores_do(relations, ratings):
     relations["conditions"][0]["metrics"]["auc"] = {"mean": 0.984, "low": 0.965, "high": 1.003}
     ratings["conditions"][0]["metrics"]["spearman"] = {"mean": 0.105, "low": -1.872, "high": 2.082}
@@ -318,7 +255,7 @@ def test_mistakes_and_suspicious_labels_are_bounded_and_the_rest_is_reported(rel
     ],
 )
 def test_whether_more_pairs_help(relations, gain, low, answer):
-    relations["learning_curve"]["gain"] |= {"difference": gain, "low": low}
+    relations["learning_curve"]["gain"] |= {"mean": gain, "low": low}
     assert sections.curve_sentence(evaluation(relations)).startswith(answer)
 
 

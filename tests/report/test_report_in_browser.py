@@ -38,10 +38,6 @@ def show(browser, tmp_path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_report_fits_the_window_and_has_no_blank_rows(show, result, width, scheme):
-    if result["kind"] == "relations":
-        test = "paired t over folds, corrected for shared training rows (Nadeau and Bengio 2003)"
-        for comparison in result["comparisons"]:
-            comparison["test"] = test
     page = show(result, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     blank = page.evaluate(

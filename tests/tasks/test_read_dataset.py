@@ -120,3 +120,10 @@ def test_read_any_takes_what_there_is(tmp_path):
     named = read_any(write(tmp_path, "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})
     assert isinstance(named, Dataset)
     assert named.labels == ["c"]
+
+
+def test_files_that_are_joined_have_a_group_if_both_have_it(tmp_path):
+    verbs = read_dataset(write(tmp_path, "verb\tnoun\trating\neat\tapple\t5\ndrink\ttea\t6\n"))
+    pairs = read_dataset(write(tmp_path, "w1\tw2\trating\ncat\tdog\t3\n"))
+    assert verbs.group_column == verbs.joined(verbs).group_column == "verb"
+    assert verbs.joined(pairs).group_column is None

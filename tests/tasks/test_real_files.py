@@ -42,10 +42,7 @@ GOOD = {
     "UTF-16 without a mark": ("d.txt", lines("\t").encode("utf-16-le")),
     "old Mac line ends": ("d.csv", lines(",", end="\r")),
     "compressed, whatever it is called": ("d.csv", gzip.compress(lines(",").encode())),
-    "empty rows and columns at the end": (
-        "d.csv",
-        "w1,w2,label,,\ncat,animal,isa,,\nwheel,car,part,,\n,,,,\n,,,,\n",
-    ),
+    "empty rows and columns at the end": ("d.csv", "w1,w2,label,,\ncat,animal,isa,,\nwheel,car,part,,\n,,,,\n,,,,\n"),
     "notes in columns without a name": ("d.csv", "w1,w2,label,,\ncat,animal,isa,,see p. 3\nwheel,car,part\n"),
     "empty rows between": ("d.csv", "\n\nw1,w2,label\n\ncat,animal,isa\n,,\nwheel,car,part\n   \n"),
     "everything in quotes": ("d.csv", '"w1","w2","label"\n"cat","animal","isa"\n"wheel","car","part"\n'),
@@ -67,14 +64,11 @@ GOOD = {
     "xlsx": ("d.xlsx", xlsx(ROWS)),
     "xlsx with an empty first sheet": ("d.xlsx", xlsx([], ROWS)),
     "xlsx called .csv": ("d.csv", xlsx(ROWS)),
-    "xlsx with empty rows and columns": (
-        "d.xlsx",
-        xlsx([[], ["w1", "w2", "label", ""], *ROWS[1:], ["", " ", ""]]),
-    ),
+    "xlsx with empty rows and columns": ("d.xlsx", xlsx([[], ["w1", "w2", "label", ""], *ROWS[1:], ["", " ", ""]])),
     "ods": ("d.ods", ods(ROWS)),
     "xls": ("d.xls", xls()),
     "xls called .xlsx": ("d.xlsx", xls()),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", GOOD)
@@ -278,10 +272,7 @@ BAD = {
     "a spreadsheet without cells": (
         "d.xlsx", xlsx([]), "d.xlsx is empty; its first row must name the columns, such as w1 and w2",
     ),
-    "half a spreadsheet": (
-        "d.xlsx", xlsx(ROWS)[:2000],
-        f"d.xlsx cannot be read as a spreadsheet; {DAMAGED}",
-    ),
+    "half a spreadsheet": ("d.xlsx", xlsx(ROWS)[:2000], f"d.xlsx cannot be read as a spreadsheet; {DAMAGED}"),
     "cells in opposite corners": (
         "d.xlsx", far_apart(),
         "d.xlsx needs more memory than a data set may take; it is too large for a data set; delete what is far from "
@@ -298,18 +289,9 @@ BAD = {
         "d.xlsx unpacks to more than 256 MB; it is too large for a data set; delete what is far from the table, or "
         "save it as TSV",
     ),
-    "a binary workbook": (
-        "d.xlsb", zipped({"xl/workbook.bin": "x"}),
-        f"d.xlsb {ARCHIVE}",
-    ),
-    "a Word document": (
-        "d.docx", zipped({"word/document.xml": "<x/>"}),
-        f"d.docx {ARCHIVE}",
-    ),
-    "a zip archive": (
-        "d.zip", zipped({"d.csv": "w1,w2\n"}),
-        f"d.zip {ARCHIVE}",
-    ),
+    "a binary workbook": ("d.xlsb", zipped({"xl/workbook.bin": "x"}), f"d.xlsb {ARCHIVE}"),
+    "a Word document": ("d.docx", zipped({"word/document.xml": "<x/>"}), f"d.docx {ARCHIVE}"),
+    "a zip archive": ("d.zip", zipped({"d.csv": "w1,w2\n"}), f"d.zip {ARCHIVE}"),
     "a web page called .xls": (
         "d.xls", "<html><table><tr><td>w1</td></tr></table></html>",
         f"d.xls is a web page or XML, not a table; {SAVE}",
@@ -378,14 +360,8 @@ def test_a_bomb_never_fills_the_memory(tmp_path):
              "a spreadsheet that unpacks to gigabytes", "a gzip file that unpacks to gigabytes"]  # fmt: skip
     for name, case in zip(names, cases, strict=True):
         (tmp_path / name).write_bytes(as_bytes(BAD[case][1]))
-    done = subprocess.run(
-        [sys.executable, "-c", script, *names],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    command = [sys.executable, "-c", script, *names]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout.split() == ["InputError"] * 4, done.stderr
 
 

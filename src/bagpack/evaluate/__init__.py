@@ -15,5 +15,4 @@ from bagpack.evaluate.splits import lexical_splits as lexical_splits
 from bagpack.evaluate.splits import make_splits as make_splits
 from bagpack.evaluate.splits import random_splits as random_splits
 from bagpack.evaluate.train import TrainOptions as TrainOptions
-from bagpack.evaluate.train import predict_pairs as predict_pairs
 from bagpack.evaluate.train import train_file as train_file

@@ -15,13 +15,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from bagpack import names as blocks
 from bagpack import parallel
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate.metrics import break_down, fold_scores, pooled_correlation, rank_correlation
-from bagpack.evaluate.result import Condition, Evaluation, compare, correlation_interval, interval
+from bagpack.evaluate.metrics import fold_scores, part_score, pooled_correlation, rank_correlation
+from bagpack.evaluate.result import Condition, Evaluation, correlation_interval, interval
 from bagpack.evaluate.splits import Split, generator_of, group_codes
 from bagpack.learn.features import Preset, get_preset, word_features
 from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
+from bagpack.numbers import metric_label, show_score
 from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
@@ -40,10 +41,7 @@ def _run_fold(
     shared: Shared, number: int, conditions: Sequence[str], preset: Preset, svm: SvmSettings, transductive: bool,
     baselines: bool,
 ) -> tuple[dict[str, Floats], str]:  # fmt: skip
-    """Decision values of each condition and baseline, and what a solver that did not converge said.
-
-    The baselines are the share of each class (or the mean rating), and an SVM over which words are in the pair.
-    """
+    """Decision values of each condition and baseline, and what a solver that did not converge said."""
     counts, targets, splits, grams = shared.get()
     split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
@@ -122,7 +120,12 @@ def cross_validate(
     for number, split in enumerate(splits):
         fold_of[split.test] = number
     tested = fold_of >= 0
-    unit, unit_of = _ranked_within(fold_of, groups)
+    unit, unit_of = "fold", fold_of
+    if groups is not None:
+        # Predictions of different folds come from different models, so that their order says little.
+        codes = np.where(tested, group_codes(groups)[1], -1)
+        if len(set(zip(codes, fold_of, strict=True))) == len(np.unique(codes)):
+            unit, unit_of = "group", codes
     gathered = {
         name: _gather(name, targets, splits, [decisions[name] for decisions, _ in answers], fold_of, unit_of)
         for name in answers[0][0]
@@ -130,15 +133,21 @@ def cross_validate(
     zero = {name: int(empty[name][tested].sum()) for name in conditions}
     compared = [replace(gathered[name], zero_rows=zero[name]) for name in conditions]
     others = [result for name, result in gathered.items() if name not in conditions]
-    bands = {name: band & tested for name, band in frequency_bands(counts.seen).items()}
+    bands = []
+    for name, band in frequency_bands(counts.seen).items():
+        each = {key: part_score(one, band & tested, targets, fold_of) for key, one in gathered.items()}
+        bands.append({"name": name, "n": int((band & tested).sum()), "scores": each})
     dropped = sum(split.dropped for split in splits)
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
     if dropped and len(splits) > 1:
         shared_rows = "Training rows that share a word (lexical split) or their pair with test rows"
         notes.append(f"{shared_rows} were dropped from the fold, {dropped:,} in all folds together.")
-    if lost := [f"{n} in {name}" for name, n in zero.items() if n]:
-        notes.append(f"Of {tested.sum():,} tested rows, some have an all-zero vector: {', '.join(lost)}.")
+    part_metric = "spearman_pooled" if targets.kind == "rating" else "accuracy"
+    for name in (name for name, n in zero.items() if n):
+        rest = part_score(gathered[name], tested & ~empty[name], targets, fold_of)
+        without = f"without them, {metric_label(part_metric)} is {show_score(rest, part_metric)}"
+        notes.append(f"{zero[name]} of {tested.sum()} tested rows are all-zero in {name}; {without}.")
     if targets.kind == "rating":
         notes.append(
             f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
@@ -156,34 +165,19 @@ def cross_validate(
     main = "f1_macro" if confusion else "spearman"
     return Evaluation(
         kind="ratings" if targets.kind == "rating" else "relations", main_metric=main, fold_of=fold_of,
-        rows=len(targets), tested_rows=int(tested.sum()), dropped=dropped, transductive=transductive, notes=notes,
-        conditions=compared, baselines=others, comparisons=_comparisons(compared, others, splits, main),
-        confusion=confusion, buckets=break_down(bands, targets, fold_of, gathered),
+        rows=len(targets), tested_rows=int(tested.sum()), dropped=dropped, notes=notes,
+        conditions=compared, baselines=others,
+        confusion=confusion, buckets={"metric": part_metric, "rows": bands},
         settings={"preset": preset.name, "C": svm.C, "folds": len(splits), "transductive": transductive},
     )  # fmt: skip
 
 
 def check_found(counts: PairCounts) -> None:
-    """Raise where no pair has any vector at all."""
     if counts.zero_rows().all():
+        none = f"none of the words of the {len(counts)} pairs was found in the corpus"
         raise InputError(
-            f"none of the words of the {len(counts)} pairs was found in the corpus, so every vector is zero; "
-            "check the corpus's language and whether it was indexed by lemma or by form (bagpack check)"
+            f"{none}; check its language, and whether it is of lemmas or of forms (bagpack check)"
         )
-
-
-def _ranked_within(fold_of: Ints, groups: Sequence[Hashable] | None) -> tuple[str, Ints]:
-    """The rows among which ratings are ranked: those of a group where no group is split between folds, else of a fold.
-
-    Returns "group" or "fold", and the number of each row's (−1: not tested). Predictions of different folds come from
-    different models, so that their order says little.
-    """
-    if groups is not None:
-        codes = group_codes(groups)[1]
-        in_folds = np.unique(np.column_stack([codes, fold_of])[fold_of >= 0], axis=0)[:, 0]
-        if len(np.unique(in_folds)) == len(in_folds):
-            return "group", np.where(fold_of >= 0, codes, -1)
-    return "fold", fold_of
 
 
 def _gather(
@@ -209,49 +203,31 @@ def _gather(
     return Condition(name, metrics, decisions=decisions, predicted=predicted)
 
 
-def _test_share(splits: Sequence[Split]) -> float:
-    return float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
-
-
-def _comparisons(
-    conditions: Sequence[Condition], baselines: Sequence[Condition], splits: Sequence[Split], metric: str
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Every later condition against every earlier one, and the last against the words-only model."""
-    if len(splits) < 2:
-        return []
-    names = [one.name for one in conditions]
-    compared = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-    compared += [(names[-1], one.name) for one in baselines if one.name == "words-only"]
-    folds = {one.name: one.metrics[metric].folds for one in (*conditions, *baselines)}
-    share = _test_share(splits)
-    return [compare(folds[a], folds[b], test_share=share, names=(a, b), metric=metric) for a, b in compared]
-
-
 def learning_curve(
     found: Evaluation, counts: PairCounts, targets: Targets, splits: Sequence[Split], seed: int = 0, **how: Any
 ) -> dict[str, Any]:  # fmt: skip
     """The main score of the last condition with an eighth, a quarter, half and all of the training rows.
 
     ``found`` is what `cross_validate` found on ``splits``, and ``how`` its options. Nothing where folds or rows are too
-    few. ``gain`` compares all rows with half of them, over the folds.
+    few. ``gain`` is the difference between all rows and half of them, over the folds.
     """
     condition, metric = found.conditions[-1].name, found.main_metric
-    points: list[dict[str, Any]] = [{"rows": _mean_rows(splits), "score": found[condition].metrics[metric]}]
-    for halving in range(1, HALVINGS + 1):
-        fewer = fewer_rows(splits, targets, 0.5**halving, seed)
-        if len(splits) < 2 or _mean_rows(fewer) < FEWEST:
+    points: list[dict[str, Any]] = []
+    for halving in range(HALVINGS + 1):
+        fewer = fewer_rows(splits, targets, 0.5**halving, seed) if halving else splits
+        rows = round(float(np.mean([len(split.train) for split in fewer])))
+        if len(splits) < 2 or (halving and rows < FEWEST):
             break
-        again = cross_validate(counts, targets, fewer, (condition,), baselines=False, **how)
-        points.insert(0, {"rows": _mean_rows(fewer), "score": again[condition].metrics[metric]})
+        again = (
+            cross_validate(counts, targets, fewer, (condition,), baselines=False, **how) if halving else found
+        )
+        points.insert(0, {"rows": rows, "score": again[condition].metrics[metric]})
     if len(points) < 2:
         return {}
-    half, whole = (point["score"].folds for point in points[-2:])
-    gain = compare(whole, half, test_share=_test_share(splits), names=("all rows", "half"), metric=metric)
+    differences = np.subtract(points[-1]["score"].folds, points[-2]["score"].folds)
+    share = float(np.mean([len(split.test) / max(len(split.train), 1) for split in splits]))
+    gain = interval(differences.tolist(), test_share=share)
     return {"condition": condition, "metric": metric, "points": points, "gain": gain}
-
-
-def _mean_rows(splits: Sequence[Split]) -> int:
-    return round(float(np.mean([len(split.train) for split in splits])))
 
 
 def fewer_rows(splits: Sequence[Split], targets: Targets, share: float, seed: int = 0) -> list[Split]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,20 +33,13 @@ def is_constant(values: Floats) -> bool:
 
 
 def pooled_correlation(predicted: Floats, ratings: Floats, folds: Ints) -> float:
-    """Spearman's ρ over the predictions of all folds together; NaN for a predictor that is constant in every fold.
-
-    Such a predictor ranks nothing: all that its pooled correlation shows is how the fold means differ.
-    """
+    """Spearman's ρ over all folds together; NaN for a predictor that is constant in every fold, and ranks nothing."""
     constant = all(is_constant(predicted[folds == fold]) for fold in np.unique(folds))
     return math.nan if constant else rank_correlation(predicted, ratings)
 
 
 def f1_scores(truth: Bools, predicted: Bools) -> tuple[Floats, Bools]:
-    """F1 of each label (column), and whether any row has it or is predicted to.
-
-    The numbers are scikit-learn's. Written out because the bootstrap needs thousands of them, and
-    ``sklearn.metrics.f1_score`` takes three milliseconds each.
-    """
+    """F1 of each label (column), and whether any row has it or is predicted to; scikit-learn's takes 3 ms."""
     hits = (truth & predicted).sum(axis=0)
     total = truth.sum(axis=0) + predicted.sum(axis=0)
     return 2 * hits / np.maximum(total, 1), total > 0
@@ -55,6 +47,8 @@ def f1_scores(truth: Bools, predicted: Bools) -> tuple[Floats, Bools]:
 
 def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
     """Scores of the rows of one fold; AUC averages over the labels that have rows on both sides."""
+    from sklearn.metrics import roc_auc_score
+
     if targets.kind == "rating":
         predicted, ratings = decisions[:, 0], targets.ratings
         return {
@@ -72,35 +66,17 @@ def fold_scores(targets: Targets, decisions: Floats) -> dict[str, float]:
     if targets.kind == "binary":
         out["f1"] = float(f1[1])
         decisions = np.hstack([-decisions, decisions])
-    out["auc"] = _mean_area(truth, decisions)
+    both = truth.any(axis=0) & ~truth.all(axis=0)
+    columns = slice(None) if both.sum() > 1 else 0  # one call for all labels: each takes milliseconds
+    areas = (side[:, both][:, columns] for side in (truth, decisions)) if both.any() else ()
+    out["auc"] = float(roc_auc_score(*areas)) if both.any() else math.nan
     return out
 
 
-def _mean_area(truth: Bools, decisions: Floats) -> float:
-    """Mean area under the ROC curves of the labels that have rows on both sides; one call, each takes milliseconds."""
-    from sklearn.metrics import roc_auc_score
-
-    both = truth.any(axis=0) & ~truth.all(axis=0)
-    if not both.any():
+def part_score(result: Condition, rows: Bools, targets: Targets, fold_of: Ints) -> float:
+    """Accuracy or pooled correlation in a part of the rows, over the out-of-fold answers; NaN for an empty part."""
+    if not rows.any():
         return math.nan
-    columns = slice(None) if both.sum() > 1 else 0
-    return float(roc_auc_score(truth[:, both][:, columns], decisions[:, both][:, columns]))
-
-
-def break_down(
-    parts: Mapping[str, Bools], targets: Targets, fold_of: Ints, results: Mapping[str, Condition]
-) -> dict[str, Any]:
-    """Each condition's score in each part of the rows, over the pooled out-of-fold answers; NaN for an empty part."""
-
-    def score(result: Condition, rows: Bools) -> float:
-        if not rows.any():
-            return math.nan
-        if targets.kind == "rating":
-            return pooled_correlation(result.predicted[rows], targets.ratings[rows], fold_of[rows])
-        return float((result.predicted == targets.codes)[rows].mean())
-
-    rows = [
-        {"name": name, "n": int(own.sum()), "scores": {key: score(one, own) for key, one in results.items()}}
-        for name, own in parts.items()
-    ]
-    return {"metric": "spearman_pooled" if targets.kind == "rating" else "accuracy", "rows": rows}
+    if targets.kind == "rating":
+        return pooled_correlation(result.predicted[rows], targets.ratings[rows], fold_of[rows])
+    return float((result.predicted == targets.codes)[rows].mean())

@@ -1,7 +1,6 @@
 """Multiple choice: analogies and synonyms as the paper ran them, and how answers are scored.
 
-A question one of whose pairs has an all-zero vector in the condition at hand cannot be answered; the worst-case score
-counts it as a random guess, 1/choices. Coverage and the accuracy on complete questions are reported with it.
+A question one of whose pairs has an all-zero vector in the condition at hand counts as a random guess, 1/choices.
 """
 
 from __future__ import annotations
@@ -46,11 +45,7 @@ class QuestionRows(NamedTuple):
 
 
 def question_rows(shapes: Sequence[tuple[int, int]], kind: str) -> list[QuestionRows]:
-    """Rows of questions that follow each other, from (number of choices, answer) of each.
-
-    >>> question_rows([(2, 0), (3, 1)], "analogies")[1]
-    QuestionRows(choices=(4, 5, 6), answer=1, stem=3)
-    """
+    """Rows of questions that follow each other, from (number of choices, answer) of each."""
     out, at = [], 0
     for choices, answer in shapes:
         stem = at if kind == "analogies" else None
@@ -102,10 +97,7 @@ def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[i
     """For each question the stems of others, drawn without repetition, one per round."""
     rng, others = generator_of(seed), len(stems) - 1
     if others < 1 or rounds < 1:
-        raise InputError(
-            "at least two analogies and one round are needed, since each takes the others' stems as negatives; use "
-            "--preset modern, which needs no others"
-        )
+        raise InputError("at least two analogies and one round are needed for negatives; use --preset modern")
     drawn = [rng.choice(others, size=min(rounds, others), replace=False) for _ in stems]
     return [[stems[k + (k >= i)] for k in own] for i, own in enumerate(drawn)]
 
@@ -220,10 +212,7 @@ def _scored(
     kind: str, counts: PairCounts, questions: Sequence[QuestionRows], answered: dict[str, Answers],
     settings: dict[str, Any], note: str, folds: Sequence[Ints] | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Worst-case score, coverage, accuracies of each condition, next to those of guessing at random.
-
-    They are means over folds where there are any, else over questions.
-    """
+    """The scores of each condition, means over folds where there are any, else over questions."""
 
     def mean(values: Floats, folds: Sequence[Ints] | None = folds) -> Score:
         if folds is None:
@@ -263,5 +252,5 @@ def _scored(
     random = Condition("random", {"score": Score(float(guess.mean()))})
     return Evaluation(
         kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=[note],
-        baselines=[random, *results[len(conditions) :]], transductive=settings["transductive"],
+        baselines=[random, *results[len(conditions) :]],
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bagpack.errors import InputError, UsageError
+from bagpack.errors import InputError
 from bagpack.evaluate.crossval import CONDITIONS, cross_validate
 from bagpack.evaluate.result import Condition, Evaluation, Score, interval
 from bagpack.evaluate.run import EvaluateOptions, evaluate_file, load_rows, with_facts
@@ -44,8 +44,6 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
 
     Weighting and scaling are fitted on all rows, as the paper seems to have done.
     """
-    if task not in KINDS:
-        raise UsageError(f"the paper has no task {task!r}; choose one of {', '.join(KINDS)}")
     options = replace(options or EvaluateOptions(preset="paper"), transductive=True)
     if task == "relations":
         return _relations(source, path, options)
@@ -120,7 +118,7 @@ def relation_rounds(
     means = {name: float(np.mean([one.mean for one in own])) for name, own in scores.items()}
     mean_note = "The AUC is the mean over the relations, each from balanced samples of its own."
     return Evaluation(
-        kind="relations", main_metric="auc", settings=settings, transductive=transductive,
+        kind="relations", main_metric="auc", settings=settings,
         groups={"metric": "auc", "rows": parts}, notes=[found.notes[0], mean_note],
         conditions=[Condition(name, {"auc": Score(means[name])}, values=scores[name]) for name in conditions],
     )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from bagpack.numbers import metric_info
 
@@ -29,9 +29,8 @@ class Score:
 def interval(values: Sequence[float], metric: str = "", *, test_share: float = 0.0) -> Score:
     """Mean ± t·s·√(1/k + test_share) over the k values that are numbers, within the bounds of ``metric``.
 
-    With ``test_share`` = 0 this is the plain t interval over folds. Rounds of cross-validation over the same rows are
-    not independent; for them ``test_share`` is n_test / n_train of a fold (the corrected resampled t interval of
-    Nadeau and Bengio, 2003).
+    Rounds over the same rows, and differences between folds that share training rows, are not independent; for them
+    ``test_share`` is n_test / n_train of a fold (the corrected resampled t interval of Nadeau and Bengio, 2003).
     """
     found = np.array([value for value in values if math.isfinite(value)])
     folds = tuple(float(value) for value in values)
@@ -53,34 +52,13 @@ def correlation_interval(rho: float, n: int) -> Score:
     return Score(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
 
 
-def compare(
-    a: Sequence[float], b: Sequence[float], *, test_share: float, names: tuple[str, str] = ("a", "b"),
-    metric: str = "",
-) -> dict[str, Any]:  # fmt: skip
-    """Condition ``a`` minus condition ``b`` over the same folds, with a 95 % interval and a paired t-test.
-
-    ``p`` and the interval are Nadeau and Bengio's (2003): folds share training rows, so the variance of the mean is
-    s²·(1/k + n_test/n_train), where the last is ``test_share``.
-    """
-    differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    differences = differences[np.isfinite(differences)]
-    k, p = len(differences), math.nan
-    score = interval(differences.tolist(), test_share=test_share)
-    if k > 1:
-        error = float(differences.std(ddof=1)) * math.sqrt(1 / k + test_share)
-        p = float(2 * stdtr(k - 1, -abs(score.mean) / error)) if error else float(score.mean == 0)
-    ends = {"difference": score.mean, "low": score.low, "high": score.high, "p": p}
-    return {"a": names[0], "b": names[1], "metric": metric, **ends}
-
-
 @dataclass(frozen=True)
 class Condition:
     """A condition (v1v2, v12, v1v2v12) or a baseline with its scores by metric, and its answers.
 
-    ``decisions`` (rows × outputs) and ``predicted`` (class codes or ratings) have a row per pair; rows that no fold
-    tested hold NaN or −1. Of questions, ``picked`` has the choice of each, ``credit`` its point (ties share it; NaN
-    where the right one is unknown), ``complete`` whether all of its pairs have a vector, and ``values`` the decision
-    value of every choice.
+    ``decisions`` (rows × outputs) and ``predicted`` (class codes or ratings) have a row per pair: NaN or −1 where no
+    fold tested it. Of questions, ``picked`` has the choice of each, ``credit`` its point (ties share it), ``complete``
+    whether all of its pairs have a vector, and ``values`` the decision value of every choice.
     """
 
     name: str
@@ -128,12 +106,10 @@ class Evaluation:
     main_metric: str
     conditions: list[Condition]
     baselines: list[Condition] = field(default_factory=list)
-    comparisons: list[dict[str, Any]] = field(default_factory=list)
     fold_of: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     rows: int = 0
     tested_rows: int = 0
     dropped: int = 0
-    transductive: bool = False
     confusion: dict[str, Any] = field(default_factory=dict)
     buckets: dict[str, Any] = field(default_factory=dict)
     groups: dict[str, Any] = field(default_factory=dict)
@@ -167,7 +143,7 @@ class Evaluation:
         return list(dict.fromkeys([self.main_metric, *names]))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON, without the arrays of the rows; what there is not is omitted."""
+        """As JSON, without the arrays of the rows and without what is empty."""
         found = {"format": FORMAT, **plain(self)}
         found["tested"] = found.pop("tested_rows")
         kept = ("baselines", "notes", "settings")

@@ -43,8 +43,7 @@ def add_predictions(
 ) -> Evaluation:  # fmt: skip
     """Fill in the predictions of ``rows``, and add suspicious labels, reliability and abstention.
 
-    ``folds`` are the names of the folds. ``training`` are the training rows of a test file, with their held-out
-    decision values, from which probabilities and thresholds are then taken.
+    ``training`` are the training rows of a test file with their held-out decision values, for the probabilities.
     """
     decisions, tested = found.conditions[-1].decisions, found.tested
     answers = decode(targets.kind, np.nan_to_num(decisions))
@@ -57,10 +56,9 @@ def add_predictions(
         return found
     parts = np.where(tested, found.fold_of % PARTS, -1)
     if training is not None:
-        parts = np.full(len(rows), -1)
-        parts[training[0]] = training[1].fold
-        decisions = decisions.copy()
-        decisions[training[0]] = training[1].decisions
+        train, held_out = training
+        parts, decisions = np.full(len(rows), -1), decisions.copy()
+        parts[train], decisions[train] = held_out.fold, held_out.decisions
     per_label = calibrated(targets, decisions, parts)
     truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
     probability, of_label = (calibration.answer_probability(per_label, labels) for labels in (chosen, truth))
@@ -141,10 +139,7 @@ def predictions_table(found: Evaluation) -> list[list[Cell]]:
 
 
 def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
-    """Probability of every label (rows × classes), each part calibrated on the others; NaN where there is none.
-
-    Rows without a part are calibrated on all that have one.
-    """
+    """Probability of every label (rows × classes), each part calibrated on the others, rows without a part on all."""
     found = np.full((len(targets), len(targets.classes)), np.nan)
     own = parts >= 0
     if own.sum() < FEWEST or len(np.unique(parts[own])) < 2:

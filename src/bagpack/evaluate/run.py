@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -108,25 +109,19 @@ def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | 
 
 
 def load_rows(source: str, path: str | TextFile, options: EvaluateOptions) -> Rows:
-    """Read the data and count its pairs."""
     data, n_train = read_dataset(path, columns=options.columns), None
     if options.test is not None:
         other, n_train = read_dataset(options.test, columns=options.columns), len(data)
         if other.kind != data.kind:
-            raise InputError(
-                f"{data.path} holds {data.kind}, {other.path} {other.kind}; both must hold the same"
-            )
+            raise InputError(f"{data.path} holds {data.kind}, {other.path} {other.kind}; give the same kind")
         data = data.joined(other)
     learned = data.scores[:n_train]
     if learned.size and learned.min() == learned.max():
-        raise InputError(
-            f"every pair has the rating {learned[0]:g}; at least two different ratings are needed"
-        )
+        raise InputError(f"every pair has the rating {learned[0]:g}; different ratings are needed")
     return Rows(data, matrix_of(source, data.pairs, options.counting), n_train)
 
 
 def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
-    """Evaluate rows that are counted already."""
     data, matrix, targets, last = rows.data, rows.matrix, rows.targets, options.conditions[-1]
     splits = splits_of(rows, options)
     how: dict[str, Any] = {"preset": options.preset, "svm": options.svm, "transductive": options.transductive}
@@ -140,12 +135,9 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
         training = None if held_out is None else (train, held_out)
     answers = data.scores.tolist() if data.kind == "ratings" else data.labels
     facts = zip(data.lines, data.pairs, answers, matrix.seen.tolist(), matrix.unknown.tolist(), strict=True)
-    blank = [
-        Prediction(line, *pair, own, together=None if unknown else seen)
-        for line, pair, own, seen, unknown in facts
-    ]
-    names = [split.name for split in splits]
-    found = add_predictions(found, targets, blank, names, options.precision or PRECISION, training)
+    blank = [Prediction(line, *pair, own, together=None if lost else n) for line, pair, own, n, lost in facts]
+    names, precision = [split.name for split in splits], options.precision or PRECISION
+    found = add_predictions(found, targets, blank, names, precision, training)
     notes, curve = [*found.notes], {}
     if rows.n_train is not None and found.dropped:
         same = "Training rows that repeat a pair of the test file (in either order, or with the same lemmas)"
@@ -167,20 +159,18 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
 
 def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
     """The folds that the options ask for, or the test file as one fold."""
-    if rows.n_train is not None:
-        fixed = fixed_split(rows.n_train, len(rows.data) - rows.n_train)
-        splits = separate(fixed, same_pairs(*rows.words))
-        if not len(splits[0].train):
-            raise InputError("every training row repeats a pair of the test file; test on other pairs")
-        return splits
-    column = options.split.removeprefix("group:")
-    groups = rows.data.column(column) if column != options.split else None
-    how: dict[str, Any] = {"groups": groups, "folds": options.folds, "seed": options.seed}
-    return make_splits(options.split, rows.targets, words=rows.words, **how)
+    if rows.n_train is None:
+        column = options.split.removeprefix("group:")
+        groups = rows.data.column(column) if column != options.split else None
+        how: dict[str, Any] = {"groups": groups, "folds": options.folds, "seed": options.seed}
+        return make_splits(options.split, rows.targets, words=rows.words, **how)
+    splits = separate(fixed_split(rows.n_train, len(rows.data) - rows.n_train), same_pairs(*rows.words))
+    if not len(splits[0].train):
+        raise InputError("every training row repeats a pair of the test file; test on other pairs")
+    return splits
 
 
 def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions) -> Evaluation:
-    """Answer the multiple-choice questions of a file as the paper did."""
     read = read_questions(path)
     if unknown := [question.line for question in read.questions if question.answer is None]:
         raise InputError(
@@ -216,11 +206,10 @@ def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) ->
 def counted_source(matrix: PairCounts) -> ContextSource | None:
     """The source that a matrix was counted from; None if it is not found any more, was changed or is damaged."""
     store = find_store(matrix.source_path, matrix.source_hash, matrix.place)
-    try:
-        source = None if store is None else open_source(store)
-    except StoreError:
-        return None
-    return source if source is not None and source.content_hash == matrix.source_hash else None
+    with suppress(StoreError):
+        if store is not None and (source := open_source(store)).content_hash == matrix.source_hash:
+            return source
+    return None
 
 
 def corpus_facts(matrix: PairCounts) -> dict[str, Any]:

@@ -25,10 +25,6 @@ RANDOM_FOLDS = 10
 LEXICAL_FOLDS = 5  # about one row in five is tested; ten folds would test one in ten
 
 
-class TooFewPairsError(InputError):
-    pass
-
-
 @dataclass(frozen=True)
 class Split:
     """One fold. ``dropped`` counts the rows that may be in neither part."""
@@ -100,9 +96,9 @@ def random_splits(
         few = f"{many(least, 'pair')}, fewer than the {folds} folds"
         fix = f", or use --folds {least}" if least > 1 else ""
         if targets.kind == "rating":
-            raise TooFewPairsError(f"the data set has {few}; add pairs{fix}")
+            raise InputError(f"the data set has {few}; add pairs{fix}")
         label = str(targets.classes[labels[sizes.argmin()]])
-        raise TooFewPairsError(f"the label {label!r} has {few}; remove its rows{fix}")
+        raise InputError(f"the label {label!r} has {few}; remove its rows{fix}")
     distinct, first = np.unique(pairs, return_index=True)
     assigned = np.empty(len(distinct), dtype=np.intp)
     splitter = KFold if targets.kind == "rating" else StratifiedKFold
@@ -185,10 +181,9 @@ def make_splits(
     spec: str, targets: Targets, *, words: tuple[Words, Words], groups: Sequence[Hashable] | None = None,
     folds: int | None = None, seed: int = 0,
 ) -> list[Split]:  # fmt: skip
-    """Splits as the command line names them: ``random``, ``group:COLUMN`` or ``lexical``.
+    """Splits as the command line names them: ``random``, ``group:COLUMN`` (whose values are ``groups``) or ``lexical``.
 
-    ``groups`` has the values of COLUMN; ``words`` the first and second words, or their row numbers. No pair is in the
-    training and in the test rows of a fold, in either order.
+    No pair of ``words`` is in the training and in the test rows of a fold, in either order.
     """
     if spec == "random":
         return random_splits(targets, RANDOM_FOLDS if folds is None else folds, seed, same_pairs(*words))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from bagpack.evaluate import run
 from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.result import Evaluation, plain
 from bagpack.evaluate.run import EvaluateOptions, Rows
-from bagpack.evaluate.splits import TooFewPairsError
 from bagpack.files import check_not_read
 from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
 from bagpack.learn.fitting import calibrate, hold_out
@@ -24,7 +22,6 @@ from bagpack.learn.model_io import check_model_place
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import progress
 from bagpack.sources import open_source
-from bagpack.tasks.checks import similar_labels, similar_labels_sentence
 from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, reversed_pairs
 from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
@@ -41,9 +38,8 @@ FIRST, LAST = ("w1", "w2", "label", "probability"), ("together", "trained")  # c
 class TrainOptions(EvaluateOptions):
     """Options of a training, and of the cross-validation for its card (unless not ``scores``).
 
-    With ``precision``, the model answers only where its probability is high enough that this share of its answers is
-    right. ``background`` draws pairs from the corpus, which are trained on as `none`; the cross-validation is without
-    them.
+    With ``precision``, the model abstains so that this share of its answers is right. ``background`` draws pairs from
+    the corpus, which are trained on as `none`; the cross-validation is without them.
     """
 
     condition: str = "v1v2v12"
@@ -63,19 +59,15 @@ def train_file(
     check_not_read(Path(out), source, path, options.counting.basis)
     check_model_place(Path(out), overwrite)
     rows = run.load_rows(source, path, options)
+    matrix, targets, turned, alone, result = rows.matrix, rows.targets, 0, None, None
+    check_found(matrix)
     # Scores first: a data set that cannot be evaluated is found out before a model is written.
-    result: Evaluation | None = None
     if options.scores:
         try:
             result = run.evaluate_rows(rows, replace(options, details=False))
-        except TooFewPairsError as error:
+        except InputError as error:
             raise InputError(f"{error}, or train without scores (--no-scores)") from error
-    else:  # what the evaluation looks at
-        check_found(rows.matrix)
-        for group in similar_labels(rows.data.labels):
-            warnings.warn(f"there are {similar_labels_sentence(group)}", stacklevel=2)
     progress()("model", 0, 0)
-    matrix, targets, turned, alone = rows.matrix, rows.targets, 0, None
     if options.background is not None:
         matrix, targets, turned, alone = _with_background(rows, source, options.background)
     how = options.condition, options.preset, options.svm
@@ -130,7 +122,7 @@ def _described(
         model, title=f"BagPack model of {Path(path).name}", corpus=run.corpus_facts(matrix), data=data, scores=scores,
         coverage={"unknown words": facts["unknown_words"], "pairs never seen together": facts["unseen_pairs"]},
         caps={"limit": matrix.settings.limit, "words": facts["capped_words"], "pairs": facts["capped_pairs"]},
-        versions={name: value for name, value in run.versions().items() if name != "bagpack"},
+        versions=run.versions(),
     )  # fmt: skip
     return manifest, card
 
@@ -138,10 +130,9 @@ def _described(
 def _with_background(
     rows: Rows, store: str, draw: Draw
 ) -> tuple[PairCounts, Targets, int, PairCounts | None]:
-    """The rows and background pairs, as a matrix and what is to be learned; how many of these are rows in reverse.
+    """The rows and background pairs, their targets, how many are rows in reverse; with other pairs in their place.
 
-    Without reversed pairs nothing would show that a relation holds in one direction only. They are taken evenly from
-    the whole list. The last item has other background pairs in their place.
+    Without reversed pairs nothing would show that a relation holds in one direction only.
     """
     if rows.data.kind == "ratings":
         raise UsageError("--background is for labels, and this data set holds ratings; train without it")
@@ -166,8 +157,7 @@ def shift_of_none(decisions: np.ndarray, alone: np.ndarray, codes: np.ndarray, n
     without reversed pairs, .494 with them, .556 after the shift; reversed pairs that get a label: .28, .05, .07.
     """
 
-    def lead(values: np.ndarray) -> np.ndarray:
-        """By how much `none` is ahead of the best label, for the rows that have one."""
+    def lead(values: np.ndarray) -> np.ndarray:  # of `none` before the best label, for rows that have one
         rows = values[: len(codes)][codes != none]
         scores = np.hstack([-rows, rows]) if rows.shape[1] == 1 else rows
         return np.asarray(scores[:, none] - np.delete(scores, none, axis=1).max(axis=1))
@@ -214,8 +204,11 @@ def answer_rows(
         for pair, score, end in zip(pairs, np.asarray(answers, float).tolist(), last, strict=True):
             yield [*pair, score, *end]
         return
-    # A label that is the name of another column gets `score of` before it.
-    labels = [f"score of {own}" if own.lower() in (*FIRST, *LAST) else own for own in map(str, model.classes)]
+    labels: list[str] = []  # one that is the name of another column gets `score of` before it
+    for label in map(str, model.classes):
+        while label.lower() in (*FIRST, *LAST) or label in labels:
+            label = f"score of {label}"
+        labels.append(label)
     yield [*FIRST, *labels, *LAST]
     probability: list[float | None] = [None] * len(pairs)
     if model.calibration is not None:

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     from bagpack.find.ranking import Found
 
 EMBEDDED = 5_000  # predictions in the JSON of a page; 100,000 would be 20 MB
-BEGINNING = b"<!doctype html>"
 GENERATOR = b'<meta name="generator" content="BagPack'
 
 
 def render_report(found: Evaluation) -> str:
-    """The report of an evaluation."""
     from bagpack.report.sections import KIND_WORDS, sections_of, tiles_of
 
     return _render(
@@ -62,9 +60,8 @@ def render_explanation(explanation: Mapping[str, Any]) -> str:
 def render_explanation_page(explanation: Mapping[str, Any]) -> str:
     """The explanation as a page of its own."""
     title = f"{explanation['w1']} – {explanation['w2']}: {explanation['answer'] or 'no prediction'}"
-    return _render(
-        "explanation_page.html.j2", e=explanation, largest=largest_share(explanation), title=title, style=""
-    )
+    largest = largest_share(explanation)
+    return _render("explanation_page.html.j2", e=explanation, largest=largest, title=title, style="")
 
 
 def largest_share(explanation: Mapping[str, Any]) -> float:
@@ -83,13 +80,14 @@ def render_found(found: Found, store: str | Path) -> str:
 
 def check_page(path: Path) -> None:
     """Whether a page can be written here, which replaces one of BagPack's only; checked before the counting."""
-    check_file(
-        path, "page", lambda head: head.lower().startswith(BEGINNING) and GENERATOR in head, "report.html"
-    )
+
+    def is_ours(head: bytes) -> bool:
+        return head.lower().startswith(b"<!doctype html>") and GENERATOR in head
+
+    check_file(path, "page", is_ours, "report.html")
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write the text of a page; see `check_page`."""
     check_page(path)
     write_text(path, text)
 
@@ -109,8 +107,6 @@ def first_predictions(found: Evaluation, most: int) -> Evaluation:
     from bagpack.evaluate.rows import mistakes
 
     rows = found.predictions
-    if len(rows) <= most:
-        return found
     wanted = dict.fromkeys([*found.suspicious, *mistakes(rows), *range(len(rows))])
     kept = sorted(list(wanted)[:most])
     place = {old: new for new, old in enumerate(kept)}
@@ -118,9 +114,7 @@ def first_predictions(found: Evaluation, most: int) -> Evaluation:
     return replace(found, predictions=[rows[i] for i in kept], suspicious=suspicious)
 
 
-# Templates ---------------------------------------------------------------------------------------------------------
-
-
+@cache
 def make_environment(*packages: str) -> Environment:
     """The templates of some packages, with the filters that all of them share."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -131,21 +125,17 @@ def make_environment(*packages: str) -> Environment:
     )  # fmt: skip
     made.filters |= {
         "basename": lambda path: PurePath(path).name or path, "path_end": path_end, "no_break": no_break,
-        "probability": lambda value: no_break(numbers.show_probability(value)), "signed": show_signed,
-        "block_words": wording.describe_block, "count": numbers.show_count,
-        "value": numbers.show_value, "many": numbers.many, "times": wording.say_times,
+        "probability": lambda value: no_break(numbers.show_probability(value)),
+        "signed": lambda value: f"{value:+.3f}".replace("-", "−"), "block_words": wording.describe_block,
+        "count": numbers.show_count, "value": numbers.show_value, "many": numbers.many, "times": wording.say_times,
     }  # fmt: skip
     made.globals["say_counts"] = wording.say_counts
     return made
 
 
-@cache
-def _environment() -> Environment:
-    return make_environment("bagpack.report")
-
-
 def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(css=stylesheet(), version=__version__, **values)
+    own = make_environment("bagpack.report").get_template(template)
+    return own.render(css=stylesheet(), version=__version__, **values)
 
 
 @cache
@@ -157,13 +147,7 @@ def stylesheet() -> Markup:
 
 
 def no_break(text: str) -> str:
-    """Percentages whose number and sign are not separated at the end of a line."""
     return text.replace(" %", "\u00a0%")
-
-
-def show_signed(value: float) -> str:
-    """+0.123, or −0.123."""
-    return f"{value:+.3f}".replace("-", "−")
 
 
 def path_end(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from bagpack.console import hang, plain_table, print_about, print_message, screen, some_of
-from bagpack.numbers import many, metric_label, show_probability
+from bagpack.numbers import many, metric_label, show_count, show_probability, show_value
 from bagpack.tasks.checks import similar_labels_sentence
 from bagpack.wording import describe_block, first_words, last_words, say_counts, say_times
 
@@ -25,30 +24,22 @@ if TYPE_CHECKING:
 
 # Of the seven pieces of a line: around, left, w1, between, w2, right, around.
 PIECES = ("dim", "cyan", "bold red", "yellow", "bold red", "cyan", "dim")
-BAR = 24  # characters of the longest bar
-SCORE_BAR = 5
 WIDTH = 110  # characters of a sentence around the two words
 SHOWN = 5  # examples of a likely mistake
 # Likely mistakes: the sentence for one pair and for several, and the remark in a table of rows.
 MISTAKES = {
     "repeated_pairs": ("pair is repeated", "pairs are repeated", "repeated"),
-    "swapped_pairs": (
-        "pair occurs in both orders; evaluate keeps it in one fold",
-        "pairs occur in both orders; evaluate keeps each in one fold",
-        "in both orders",
-    ),
+    "swapped_pairs": ("pair occurs in both orders", "pairs occur in both orders", "in both orders"),
     "pairs_with_several_labels": ("pair has several labels", "pairs have several labels", "several labels"),
     "same_word_twice": ("pair is one word twice", "pairs are one word twice", "one word twice"),
 }
+SEEN = ("together", "unknown words", "remarks")  # the last columns of a table of rows
 KEYS, ITEMS = 20, 5  # of a mapping, of a list
 NAME = 18  # columns; longer names are wrapped, so that most of a terminal is for the values
 Marked = tuple[str, str]  # a piece of text, and what it is: w1, w2, term or nothing
 # A reason against a label is no error, so it is not red.
 MARKS = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
 TRAINED = "The model was trained on this pair, so the prediction is not evidence."
-
-
-# Sentences ---------------------------------------------------------------------------------------------------------
 
 
 def show_lines(found: Concordance, out: Console | None = None) -> None:
@@ -71,7 +62,7 @@ def show_distribution(found: Distribution) -> None:
     rows = [
         (
             row.value or "(none)", f"{row.count:,}", f"{row.tokens:,}", f"{row.per_million:,.2f}",
-            Text("█" * round(BAR * row.per_million / most), style="cyan", justify="left"),
+            Text("█" * round(24 * row.per_million / most), style="cyan", justify="left"),
         )
         for row in found.rows
     ]  # fmt: skip
@@ -100,22 +91,16 @@ def show_found(found: Found) -> None:
 def score_bar(score: float, best: float) -> str:
     """Five characters: how high a score is next to the best one."""
     share = min(max(score / best, 0.0), 1.0) if best > 0 else 0.0
-    return ("▪" * round(SCORE_BAR * share)).ljust(SCORE_BAR, "·")
+    return ("▪" * round(5 * share)).ljust(5, "·")
 
 
 def sentence_text(line: Context) -> Text:
     """A sentence with its two words in bold, cut at both ends where it is long."""
-    before, left, key, between, key2, right, after = line.pieces
-    spare = max(WIDTH - len(left + key + between + key2 + right), 0) // 2
-    text = Text.assemble(
-        (last_words(before, spare), "dim"), left, (key, "bold"), between, (key2, "bold"), right,
-        (first_words(after, spare), "dim"),
-    )  # fmt: skip
-    text.plain = text.plain.replace("\n", " ")
-    return text if not text.plain[:1].isspace() else text[len(text.plain) - len(text.plain.lstrip()) :]
-
-
-# What was counted, and how well a corpus covers a data set ---------------------------------------------------------
+    before, *middle, after = (piece.replace("\n", " ") for piece in line.pieces)
+    spare = max(WIDTH - len("".join(middle)), 0) // 2
+    words = zip(middle, ("", "bold", "", "bold", ""), strict=True)
+    text = Text.assemble((last_words(before, spare), "dim"), *words, (first_words(after, spare), "dim"))
+    return text[len(text.plain) - len(text.plain.lstrip()) :]
 
 
 def show_matrix(facts: dict[str, Any]) -> None:
@@ -125,24 +110,20 @@ def show_matrix(facts: dict[str, Any]) -> None:
         f"{many(facts['pairs'], 'pair')} of {many(facts['words'], 'word')}, {facts['features']:,} features; "
         f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never",
     )
-    if facts["duplicate_rows"]:
-        print_message(f"{_rows_repeat(facts)} a pair; each pair was counted once")
+    if repeated := facts["duplicate_rows"]:
+        print_message(f"{many(repeated, 'row repeats', 'rows repeat')} a pair; each pair was counted once")
     print_unknown(facts["unknown_words"])
-    _print_capped(facts)
+    for sentence in _capped(facts):
+        print_message(sentence, "yellow")
 
 
-def _rows_repeat(facts: dict[str, Any]) -> str:
-    return many(facts["duplicate_rows"], "row repeats", "rows repeat")
-
-
-def _print_capped(facts: dict[str, Any], out: Console | None = None) -> None:
+def _capped(facts: dict[str, Any]) -> Iterator[str]:
     """Words and pairs of which only the first observations are counted."""
     for kind in ("word", "pair"):
         if capped := facts[f"capped_{kind}s"]:
             named = [f"{name} ({total:,})" for name, total in capped.items()]
             exceed = many(len(capped), f"{kind} exceeds", f"{kind}s exceed")
-            limit = many(facts["limit"], "observation")
-            print_message(f"{exceed} the limit of {limit}: {some_of(named)}", "yellow", out)
+            yield f"{exceed} the limit of {many(facts['limit'], 'observation')}: {some_of(named)}"
 
 
 def print_unknown(words: list[str]) -> None:
@@ -172,34 +153,23 @@ def show_coverage(facts: dict[str, Any]) -> None:
     if unknown := facts["unknown_words"]:
         rows = many(facts["rows_with_unknown_words"], "row")
         said.append(f"{many(len(unknown), 'unknown word')} in {rows}: {some_of(unknown)}")
-    if others := facts["elsewhere"]:
-        words = many(
-            len(others), "word is mostly a form of another lemma", "words are mostly forms of other lemmas"
-        )
-        named = [f"{item['word']} ({item['key']})" for item in others]
-        said.append(f"{words}: {some_of(named)}")
-    for sentence in said:
-        print_message(sentence, "yellow", out)
-    _print_capped(facts, out)
-    if "repeated_pairs" not in facts and facts["duplicate_rows"]:  # questions share pairs
-        print_message(f"{_rows_repeat(facts)} a pair", None, out)
-    said = [
-        f"{many(len(found), one, several)}: {some_of(list(map(_shown, found)), SHOWN)}"
-        for name, (one, several, _) in MISTAKES.items()
-        if (found := facts.get(name))
-    ]
+    if others := [f"{item['word']} ({item['key']})" for item in facts["elsewhere"]]:
+        one, several = "word is mostly a form of another lemma", "words are mostly forms of other lemmas"
+        said.append(f"{many(len(others), one, several)}: {some_of(others)}")
+    said += _capped(facts)
+    for name, (one, several, _) in MISTAKES.items():
+        if found := facts.get(name):
+            said.append(f"{many(len(found), one, several)}: {some_of(list(map(_shown, found)), SHOWN)}")
     for sentence in [*said, *map(similar_labels_sentence, facts.get("similar_labels", ()))]:
         print_message(sentence, "yellow", out)
 
 
 def _shown(mistake: dict[str, Any]) -> str:
     """A pair with its lines, and their labels if they differ."""
-    lines = [f"{line:,}" for line in mistake["lines"]]
-    where = f"line{'s' if len(lines) > 1 else ''} {', '.join(lines)}"
+    lines = [f"line {line:,}" for line in mistake["lines"]]
     if "labels" in mistake:
-        given = zip(mistake["labels"], lines, strict=True)
-        where = ", ".join(f"{label} in line {line}" for label, line in given)
-    return f"{' – '.join(mistake['pair'])} ({where})"
+        lines = [f"{label} in {line}" for label, line in zip(mistake["labels"], lines, strict=True)]
+    return f"{' – '.join(mistake['pair'])} ({', '.join(lines)})"
 
 
 def coverage_table(
@@ -213,21 +183,19 @@ def coverage_table(
             pair = tuple(odd["pair"])
             for one in (pair, pair[::-1]) if name == "swapped_pairs" else (pair,):
                 remarks.setdefault(one, []).append(words)
-    similar = {label for group in facts.get("similar_labels", ()) for label in group}
     unknown = set(facts["unknown_words"])
-    yield [
-        *(["line"] if lines else []), "w1", "w2", *(["target"] if targets else []), "together", "unknown words",
-        "remarks",
-    ]  # fmt: skip
+    yield [*(["line"] if lines else []), "w1", "w2", *(["target"] if targets else []), *SEEN]
     for at, (pair, together) in enumerate(zip(pairs, facts["together"], strict=True)):
-        notes = [*remarks.get(pair, ()), *(["similar labels"] if targets and targets[at] in similar else [])]
+        lost = ", ".join(word for word in dict.fromkeys(pair) if word in unknown)
+        target = [targets[at]] if targets else []
         yield [
-            *([lines[at]] if lines else []), *pair, *([targets[at]] if targets else []), together,
-            ", ".join(word for word in dict.fromkeys(pair) if word in unknown), "; ".join(notes),
-        ]  # fmt: skip
-
-
-# Artefacts ---------------------------------------------------------------------------------------------------------
+            *([lines[at]] if lines else []),
+            *pair,
+            *target,
+            together,
+            lost,
+            "; ".join(remarks.get(pair, ())),
+        ]
 
 
 def show_artefact(facts: dict[str, Any]) -> None:
@@ -256,17 +224,9 @@ def _show_scores(out: Console, scores: dict[str, Any]) -> None:
     from bagpack.report.sections import Cell, Table, score_cell
     from bagpack.report.terminal import split_table
 
-    def score(saved: dict[str, float | None] | None) -> Score | None:
-        if saved is None:
-            return None
-        mean, low, high = (
-            math.nan if (end := saved[name]) is None else end for name in ("mean", "low", "high")
-        )
-        return Score(mean, low, high)
-
     metrics = list(dict.fromkeys(metric for row in scores.values() for metric in row))
     rows = [
-        [Cell(name), *(score_cell(score(own.get(metric)), metric) for metric in metrics)]
+        [Cell(name), *(score_cell(Score(**own[one]) if one in own else None, one) for one in metrics)]
         for name, own in scores.items()
     ]
     for part in split_table("", Table(["condition", *map(metric_label, metrics)], rows), out.width):
@@ -285,25 +245,16 @@ def _attribute(name: str, facts: dict[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None:
-        return "none"
-    if isinstance(value, int):
-        return f"{value:,}"
     if isinstance(value, dict):
-        shown = [
-            f"{name} ({_cell(inner)})" if isinstance(inner, dict) else f"{name} {_cell(inner)}"
-            for name, inner in list(value.items())[:KEYS]
-        ]
-        return ", ".join([*shown, *([f"and {len(value) - KEYS:,} more"] if len(value) > KEYS else [])])
+        nested = {
+            name: f"({_cell(own)})" if isinstance(own, dict) else _cell(own) for name, own in value.items()
+        }
+        more = f", and {len(value) - KEYS:,} more" if len(value) > KEYS else ""
+        return ", ".join(f"{name} {text}" for name, text in list(nested.items())[:KEYS]) + more
     if isinstance(value, list):
-        shown = [_cell(inner) for inner in value[:ITEMS]]
-        return "\n".join([*shown, *([f"… and {len(value) - ITEMS:,} more"] if len(value) > ITEMS else [])])
-    return str(value)
-
-
-# The explanation of a prediction -----------------------------------------------------------------------------------
+        more = f"\n… and {len(value) - ITEMS:,} more" if len(value) > ITEMS else ""
+        return "\n".join(map(_cell, value[:ITEMS])) + more
+    return show_value(value) if value is None or isinstance(value, bool) else show_count(value)
 
 
 def show_explanation(found: Explanation, features: bool = False) -> None:
@@ -312,7 +263,7 @@ def show_explanation(found: Explanation, features: bool = False) -> None:
     if found.trained:
         out.print(TRAINED, style="bold yellow")
     answer = "no prediction" if found.answer is None else found.answer
-    sure = f", probability {show_probability(found.probability)}" if found.probability is not None else ""
+    sure = "" if found.probability is None else f", probability {show_probability(found.probability)}"
     out.print(
         Text.assemble((f"{found.w1} – {found.w2}: {answer}", "bold"), "" if found.answer is None else sure)
     )
@@ -324,7 +275,11 @@ def show_explanation(found: Explanation, features: bool = False) -> None:
         _show_decision(out, decision, found.w1, found.w2, features)
     others = [decision for decision in found.decisions if decision not in listed]
     if others:
-        _show_others(out, others)
+        out.print("\nthe other labels (in full with --label LABEL, or --label all)", style="dim")
+    for decision in others:
+        likely = "" if decision.probability is None else f"{show_probability(decision.probability):>6}  "
+        line = ("  ", (likely, "bold"), f"{decision.label}  ", (f"{decision.value:+.3f}", "dim"))
+        out.print(Text.assemble(*line))
 
 
 def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features: bool) -> None:
@@ -345,8 +300,16 @@ def _show_decision(out: Console, decision: Decision, w1: str, w2: str, features:
             for reason in decision.contexts if part.name == "together" else ():
                 _show_reason(out, reason, indent=4)
             hang(out, Text(" " * 10), Text(_say_part(part)))
-    if features or not decision.parts:
-        _show_features(out, decision, w1, w2)
+    if not features and decision.parts:
+        return
+    parts = [f"{decision.bias:+.3f} bias"]
+    parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
+    hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
+    for reason in decision.reasons:
+        _show_reason(out, reason)
+    if decision.others:
+        text = f"{many(decision.others, 'weaker reason')} together (--top shows more)"
+        hang(out, Text(f"  {decision.rest:+.3f}  ", style="dim"), Text(text, style="dim"))
 
 
 def _say_part(part: Part) -> str:
@@ -359,28 +322,6 @@ def _say_part(part: Part) -> str:
     said += [f"{words} {value:+.2f}" for words, value in part.extra.items()]
     what = "pairs" if part.name == "together" else "words"
     return "; ".join([*said, f"{part.others:,} other training {what} {part.rest:+.2f}"])
-
-
-def _show_features(out: Console, decision: Decision, w1: str, w2: str) -> None:
-    parts = [f"{decision.bias:+.3f} bias"]
-    parts += [f"{value:+.3f} {describe_block(block, w1, w2)}" for block, value in decision.blocks.items()]
-    hang(out, Text(f"  {decision.value:+.3f} = "), Text(" ".join(parts)))
-    for reason in decision.reasons:
-        _show_reason(out, reason)
-    if decision.others:
-        shown = len(decision.reasons)
-        text = f"{many(decision.others, 'weaker reason')} together; --top {shown + 10} shows ten more"
-        hang(out, Text(f"  {decision.rest:+.3f}  ", style="dim"), Text(text, style="dim"))
-
-
-def _show_others(out: Console, decisions: Sequence[Decision]) -> None:
-    title = "the other label" if len(decisions) == 1 else "the other labels"
-    out.print(f"\n{title} (in full with --label LABEL, or --label all)", style="dim")
-    for decision in decisions:
-        likely = f"{show_probability(decision.probability):>6}  " if decision.probability is not None else ""
-        out.print(
-            Text.assemble("  ", (likely, "bold"), f"{decision.label}  ", (f"{decision.value:+.3f}", "dim"))
-        )
 
 
 def _show_reason(out: Console, reason: Reason, indent: int = 2) -> None:
@@ -397,24 +338,16 @@ def _show_reason(out: Console, reason: Reason, indent: int = 2) -> None:
         hang(out, Text(" " * (indent + 8)), text)
 
 
-def shorten(spans: Sequence[Marked], around: int = 60) -> list[Marked]:
-    """The spans from the first mark to the last, with about `around` characters on either side.
-
-    >>> shorten([("It was known that the ", ""), ("cat", "w1"), (" sat.", "")], 9)
-    [('… the ', ''), ('cat', 'w1'), (' sat.', '')]
-    """
+def shorten(spans: Sequence[Marked], around: int = 70) -> list[Marked]:
+    """The spans from the first mark to the last, with at most `around` characters on either side."""
     marked = [number for number, (_, mark) in enumerate(spans) if mark]
     if not marked:
         return list(spans)
     head = "".join(text for text, _ in spans[: marked[0]])
     tail = "".join(text for text, _ in spans[marked[-1] + 1 :])
-    if len(head) > around + 10:
-        head = last_words(head, around)
-    if len(tail) > around + 10:
-        tail = first_words(tail, around)
-    return [(head.lstrip(), ""), *spans[marked[0] : marked[-1] + 1], (tail, "")]
+    inside = spans[marked[0] : marked[-1] + 1]
+    return [(last_words(head, around).lstrip(), ""), *inside, (first_words(tail, around), "")]
 
 
 def marked_text(spans: Iterable[Marked]) -> Text:
-    """Spans in their styles."""
     return Text.assemble(*((text, MARKS[mark]) for text, mark in spans))
