@@ -238,7 +238,7 @@ def main() -> None:
     settings = CountSettings()
     basis = Basis.of(corpus, B)
     print(
-        f"   {corpus.tokens:,} tokens in {len(corpus.shards)} shards, one core, CPU time, best of 3, cap 5000, b {B}"
+        f"   {corpus.tokens:,} tokens in {len(corpus.segments)} segments, one core, CPU, best of 3, cap 5000, b {B}"
     )
     print(f"   basis                     {best(lambda: Basis.of(corpus, B)):8.2f} s")
 

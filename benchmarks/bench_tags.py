@@ -58,11 +58,11 @@ def divided(path: Path) -> Path:
     if (new / MANIFEST).exists():
         return new
     shutil.rmtree(new, ignore_errors=True)
-    for entry, shard in zip(whole.manifest["segments"], whole.shards, strict=True):
+    for entry, segment in zip(whole.manifest["segments"], whole.segments, strict=True):
         place = new / SEGMENTS / entry["name"]
-        shutil.copytree(shard.directory, place)
-        sentences = np.flatnonzero(shard.tokens & format.SENTENCE_START)
-        at = np.searchsorted(sentences, np.arange(0, shard.tokens.size, DOCUMENT))
+        shutil.copytree(segment.directory, place)
+        sentences = np.flatnonzero(segment.tokens & format.SENTENCE_START)
+        at = np.searchsorted(sentences, np.arange(0, segment.tokens.size, DOCUMENT))
         starts = sentences[np.unique(at[at < sentences.size])]
         names = Strings.of(f"d{number}" for number in range(total, total + starts.size))
         deciles = drawn.integers(0, 10, starts.size).tolist()
@@ -70,13 +70,13 @@ def divided(path: Path) -> Path:
         values = zip(deciles, tenths, strict=True)
         columns = AttributeColumns.of([(("decile", str(one)), ("tenth", str(two))) for one, two in values])
         arrays = {"documents.start": starts, "documents.blob": names.blob, "documents.offsets": names.offsets}
-        facts = {**shard.facts, "documents": int(starts.size), "attributes": list(columns.names)}
+        facts = {**segment.facts, "documents": int(starts.size), "attributes": list(columns.names)}
         for name, array in (arrays | columns.arrays()).items():
             facts["checksums"][name] = write_array(place / name, array, format.SEGMENT[name].dtype)
         write_json(place / FACTS, facts)
         entries.append(segment_entry(new, entry["name"]))
         total += starts.size
-        before += shard.tokens.size
+        before += segment.tokens.size
     own = {name: whole.manifest[name] for name in ("sources", "problems")}
     write_json(new / MANIFEST, describe_store(new, entries, whole.options, **own))
     return new

@@ -40,10 +40,10 @@ def sentences(corpus: Corpus) -> Iterator[str]:
     """Every sentence as a line of lemmas."""
     from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 
-    for shard in corpus.shards:
-        names = np.array([key.decode() for key in shard.keys], dtype=object)
-        words = names[shard.key_of_type[shard.tokens & TYPE_MASK]]
-        starts = np.flatnonzero(shard.tokens & SENTENCE_START)
+    for segment in corpus.segments:
+        names = np.array([key.decode() for key in segment.keys], dtype=object)
+        words = names[segment.key_of_type[segment.tokens & TYPE_MASK]]
+        starts = np.flatnonzero(segment.tokens & SENTENCE_START)
         for low, high in pairwise([*starts.tolist(), words.size]):
             yield " ".join(words[low:high].tolist()) + "\n"
 
@@ -55,14 +55,14 @@ def write_vertical(corpus: Corpus, path: Path) -> None:
     partial = path.with_name(path.name + ".new")
     with open(partial, "wb") as out:
         number = 0
-        for shard in corpus.shards:
-            keys = [shard.keys[k] for k in range(len(shard.keys))]
+        for segment in corpus.segments:
+            keys = [segment.keys[k] for k in range(len(segment.keys))]
             lines = []
-            for kind in range(len(shard.forms)):
-                form = shard.forms[kind].replace("&", "&amp;").replace("<", "&lt;")
-                lemma = keys[int(shard.key_of_type[kind])].replace("&", "&amp;")
+            for kind in range(len(segment.forms)):
+                form = segment.forms[kind].replace("&", "&amp;").replace("<", "&lt;")
+                lemma = keys[int(segment.key_of_type[kind])].replace("&", "&amp;")
                 lines.append(f"{form}\t{_tag(form)}\t{lemma}\n".encode())
-            tokens = shard.tokens
+            tokens = segment.tokens
             opened = np.flatnonzero(tokens & SENTENCE_START)
             for index, (start, end) in enumerate(zip(opened, [*opened[1:], tokens.size], strict=True)):
                 if index % 40 == 0:

@@ -3,7 +3,7 @@
 Zipf corpora of 10, 30 and 100 million tokens are indexed, a basis is picked and pairs are counted: every task in one
 process, but handed over as to a cluster, pickled and with arrays through files. Each stage has a process of its own and
 finds its files on the disk, not in memory. The numbers for 100 billion tokens on 100 workers are computed: costs are
-sums of what grows (tokens, windows and postings read, visits of shards), fitted to the measurements; and in a thousand
+sums of what grows (tokens, windows and postings read, visits of segments), fitted to the measurements; in a thousand
 times as many tokens a word occurs a thousand times as often, but is counted 5,000 times at most.
 """
 
@@ -60,7 +60,7 @@ class Cost:
     tokens: int
     workers: int
     limit: int = 0
-    shards: int = 0
+    segments: int = 0
     tasks: int = 0
     read: int = 0  # bytes from disk
     written: int = 0  # bytes of the artefact
@@ -185,8 +185,8 @@ def _stage(cost: Cost, work: Callable[[Cost], None], sending: Any) -> None:
             "bagpack.parallel.on_one_machine": lambda: False,
             "bagpack.basis.worker_count": lambda: cost.workers,
             "bagpack.contexts.count.worker_count": lambda: cost.workers,
-            "bagpack.corpus.corpus.OPEN_SHARDS": 1,  # as in a store of thousands: each visit opens a shard again
-            "bagpack.contexts.count.OPEN_SHARDS": 0,
+            "bagpack.corpus.corpus.OPEN_SEGMENTS": 1,  # as in a store of thousands: each visit opens a segment again
+            "bagpack.contexts.count.OPEN_SEGMENTS": 0,
         }.items():
             stack.enter_context(mock.patch(name, value))
         for name, module in list(sys.modules.items()):
@@ -214,17 +214,17 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
     pairs = zipf_pairs(PAIRS, seed=1, tokens=min(SIZES))
 
     def index(cost: Cost) -> None:
-        cost.shards = len(index_corpus([str(text)], store, jobs=1).corpus.shards)
+        cost.segments = len(index_corpus([str(text)], store, jobs=1).corpus.segments)
         cost.written = tree_bytes(store)
 
     def pick(cost: Cost) -> None:
         corpus = Corpus.open(store)
-        cost.shards = len(corpus.shards)
+        cost.segments = len(corpus.segments)
         Basis.of(corpus, B).save(basis)
 
     def count(cost: Cost) -> None:
         corpus = Corpus.open(store)
-        cost.shards = len(corpus.shards)
+        cost.segments = len(corpus.segments)
         settings = CountSettings(limit=cost.limit)
         found = count_pairs(corpus, pairs, Basis.open(basis), settings)
         found.save(matrix, overwrite=True)
@@ -248,7 +248,7 @@ def measure_size(tokens: int, place: Path) -> list[Cost]:
 def features(cost: Cost, quantity: str) -> dict[str, float]:
     """What a stage's costs are a sum of."""
     if cost.counted is not None and quantity != "read":
-        return _vector_features(cost.counted.work(), quantity, cost.tasks, cost.shards)
+        return _vector_features(cost.counted.work(), quantity, cost.tasks, cost.segments)
     return _scan_features(cost.stage, quantity, cost.tokens, cost.tasks)
 
 
@@ -265,8 +265,10 @@ def _scan_features(stage: str, quantity: str, tokens: float, tasks: float) -> di
     return {name: everything[name] for name in names}
 
 
-def _vector_features(work: dict[str, float], quantity: str, tasks: float, shards: float) -> dict[str, float]:
-    visits = {"visit of a shard": tasks * shards}
+def _vector_features(
+    work: dict[str, float], quantity: str, tasks: float, segments: float
+) -> dict[str, float]:
+    visits = {"visit of a segment": tasks * segments}
     if quantity == "busy":
         return {name: work[name] for name in ("window", "posting of a rarer word")} | visits
     return {name: work[name] for name in ("pair", "entry")} | {"task": tasks}
@@ -317,9 +319,9 @@ def show(value: float, quantity: str) -> str:
 
 def tell_measured(costs: list[Cost]) -> None:
     print(f"\nMeasured ({machine()}; {PAIRS:,} pairs, b = {B}):\n")
-    header = ["stage", "million tokens", "divided for", "limit", "shards", "tasks", *QUANTITIES.values()]
+    header = ["stage", "million tokens", "divided for", "limit", "segments", "tasks", *QUANTITIES.values()]
     rows = [
-        [cost.stage, f"{cost.tokens / 1e6:g}", f"{cost.workers}", f"{cost.limit or '–'}", f"{cost.shards}",
+        [cost.stage, f"{cost.tokens / 1e6:g}", f"{cost.workers}", f"{cost.limit or '–'}", f"{cost.segments}",
          f"{cost.tasks}", *(show(getattr(cost, name), name) for name in QUANTITIES)]
         for cost in costs
     ]  # fmt: skip
@@ -351,26 +353,26 @@ def tell_prediction(
     counted = max(costs, key=lambda cost: (cost.stage == "vectors", cost.limit, cost.tokens))
     assert counted.counted is not None
     size = tokens * text.read / text.tokens
-    shards = math.ceil(size / part_size(int(size)))
+    segments = math.ceil(size / part_size(int(size)))
     work = counted.counted.work(tokens / counted.tokens, pairs)
     words = pairs * counted.counted.words.size / counted.counted.rarer.size
     tasks = max(
-        TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, OCCURRENCES_PER_TASK // shards))
+        TASKS_PER_WORKER * workers, math.ceil(words / min(CHUNK_WORDS, OCCURRENCES_PER_TASK // segments))
     )
-    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // shards), work["co-occurrence"] / HELD_PER_TASK)
+    least = max(pairs / min(CHUNK_PAIRS, COUNTS_PER_TASK // segments), work["co-occurrence"] / HELD_PER_TASK)
     tasks += max(TASKS_PER_WORKER * workers, math.ceil(least))
     print(
         f"\nComputed for {tokens / 1e9:g} billion tokens on {workers} workers, {pairs / 1e6:g} million pairs of"
     )
-    print(f"{words / 1e6:.2g} million words: {shards:,} shards, vectors in {tasks:,} tasks.\n")
+    print(f"{words / 1e6:.2g} million words: {segments:,} segments, vectors in {tasks:,} tasks.\n")
     rows = []
     for stage in STAGES:
         found = {}
         for quantity in QUANTITIES:
             if stage == "vectors" and quantity != "read":
-                wanted = _vector_features(work, quantity, tasks, shards)
+                wanted = _vector_features(work, quantity, tasks, segments)
             else:
-                wanted = _scan_features(stage, quantity, tokens, shards if stage == "index" else workers)
+                wanted = _scan_features(stage, quantity, tokens, segments if stage == "index" else workers)
             found[quantity] = predict(models[stage, quantity], wanted)
         if stage == "basis":
             found["left"] = workers * 4.0 * TABLE_UNITS**2  # in a small corpus only what is not zero

@@ -36,7 +36,7 @@ def lines_of_all(corpus, pairs):
 
     from bagpack.contexts.concordance import show_all
     from bagpack.contexts.count import search_pairs, tasks_of_known
-    from bagpack.contexts.occurrences import ShardObservations
+    from bagpack.contexts.occurrences import SegmentObservations
     from bagpack.contexts.targets import resolve_targets
     from bagpack.contexts.windows import CountSettings, Windows
 
@@ -47,7 +47,7 @@ def lines_of_all(corpus, pairs):
         for own in search_pairs(task)[0]:
             lengths = [np.repeat(side, own.counts) for side in task.lengths]
             places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
-            texts = show_all(corpus, ShardObservations(own.shard, *places), lengths, Windows())
+            texts = show_all(corpus, SegmentObservations(own.segment, *places), lengths, Windows())
             ends = np.cumsum(own.counts)
             for k in np.flatnonzero(own.counts).tolist():
                 lines[numbers[k]] += texts[ends[k] - own.counts[k] : ends[k]]

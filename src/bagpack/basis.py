@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.corpus import Corpus, Shards
+from bagpack.corpus.corpus import Corpus, Segments
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
 from bagpack.files import digest, write_text
@@ -208,11 +208,11 @@ def top_bigrams(corpus: Corpus, b: int) -> tuple[list[tuple[str, str]], list[int
     keys, all_counts = corpus.lexicon.keys, np.asarray(corpus.lexicon.counts, np.int64)
     occurring = int(np.count_nonzero(all_counts))
     by_count = np.argsort(-all_counts, kind="stable")[:occurring]
-    groups = _shard_groups(corpus)
+    groups = _segment_groups(corpus)
 
     def count(work: Any, add: Any, which: I64, *more: int) -> Counted:
         with share(keys.take(which), len(groups), corpus.path) as shared:
-            calls = [(shards, shared, which.size, *more) for shards in groups]
+            calls = [(segments, shared, which.size, *more) for segments in groups]
             with gather(work, calls, corpus.path) as left:
                 codes, counts = add(task.take() for task in left)
         return _best(codes, counts, b)
@@ -242,18 +242,18 @@ def _best(codes: I64, counts: I64, b: int) -> Counted:
     return codes[kept], counts[kept]
 
 
-def _shard_groups(corpus: Corpus) -> list[Shards]:
+def _segment_groups(corpus: Corpus) -> list[Segments]:
     """Segments for each worker: one table serves several, as long as its 32-bit counts cannot overflow."""
     starts: list[int] = []
     wanted = -(-corpus.tokens // worker_count())
     left = 0
-    for number, size in enumerate(corpus.shard_tokens):
+    for number, size in enumerate(corpus.segment_tokens):
         if left < size / 2 or not starts:
             starts.append(number)
             left = min(wanted, MOST_TOKENS)
         left -= size
-    shards = corpus.shards
-    return [shards[low:high] for low, high in itertools.pairwise([*starts, len(shards)])]
+    segments = corpus.segments
+    return [segments[low:high] for low, high in itertools.pairwise([*starts, len(segments)])]
 
 
 @kernel
@@ -285,21 +285,21 @@ def _list_bigrams(tokens, starts, ends, numbers, size, part, parts, codes):  # t
     return n
 
 
-def _numbers_in(shard: Shard, words: Strings) -> NDArray[np.int32]:
+def _numbers_in(segment: Segment, words: Strings) -> NDArray[np.int32]:
     """The number of each type's key among the words, -1 for none."""
-    of_key = np.full(len(shard.keys), -1, np.int32)
-    found = shard.keys.find(words)
+    of_key = np.full(len(segment.keys), -1, np.int32)
+    found = segment.keys.find(words)
     known = np.flatnonzero(found >= 0)
     of_key[found[known]] = known
-    return of_key[shard.key_of_type]
+    return of_key[segment.key_of_type]
 
 
-def count_in_table(shards: Sequence[Shard], shared: Shared, size: int) -> tuple[None, Arrays]:
+def count_in_table(segments: Sequence[Segment], shared: Shared, size: int) -> tuple[None, Arrays]:
     """Bigram counts among few words in some segments, from a size × size table."""
     words: Strings = shared.get()
     table = np.zeros((size, size), np.uint32)
-    for shard in shards:
-        _count_bigrams(shard.tokens, *shard.runs, _numbers_in(shard, words), table)
+    for segment in segments:
+        _count_bigrams(segment.tokens, *segment.runs, _numbers_in(segment, words), table)
     flat = table.reshape(-1)
     codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
     return None, (codes.astype(np.uint32), flat[codes])
@@ -315,20 +315,20 @@ def add_tables(results: Iterator[Arrays], size: int) -> Counted:
 
 
 def count_by_sorting(
-    shards: Sequence[Shard], shared: Shared, size: int, part: int, parts: int
+    segments: Sequence[Segment], shared: Shared, size: int, part: int, parts: int
 ) -> tuple[None, Arrays]:
     """Bigram counts among many words in some segments, those of one part of the first words."""
     words: Strings = shared.get()
 
-    def counted(shard: Shard) -> Counted:
-        starts, ends = shard.runs
+    def counted(segment: Segment) -> Counted:
+        starts, ends = segment.runs
         codes = np.empty(int((ends - starts).sum()), np.int64)
-        n = _list_bigrams(shard.tokens, starts, ends, _numbers_in(shard, words), size, part, parts, codes)
+        n = _list_bigrams(segment.tokens, starts, ends, _numbers_in(segment, words), size, part, parts, codes)
         ordered = np.sort(codes[:n])
         firsts = _run_starts(ordered)
         return ordered[firsts], np.diff(np.append(firsts, n))
 
-    return None, add_counts(map(counted, shards))
+    return None, add_counts(map(counted, segments))
 
 
 def add_counts(results: Iterable[Counted]) -> Counted:

@@ -159,7 +159,7 @@ def test_places_without_files(fails, tmp_path):
     assert "there is no file" in fails(tmp_path / "link.txt")
     (tmp_path / "empty").mkdir()
     assert "there is no file" in fails(tmp_path / "empty")
-    (tmp_path / "made.bp" / "shards").mkdir(parents=True)
+    (tmp_path / "made.bp" / "segments").mkdir(parents=True)
     (tmp_path / "made.bp" / "manifest.json").write_text('{"kind": "corpus"}')
     assert "made.bp was made by BagPack" in fails(tmp_path / "made.bp")
 

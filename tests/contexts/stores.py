@@ -1,4 +1,4 @@
-"""Small stores for tests: sentences given as lists of lemmas or lemma/TAG, cut into shards where wanted."""
+"""Small stores for tests: sentences given as lists of lemmas or lemma/TAG, cut into segments where wanted."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ def token_line(token):
 
 
 def make_store(folder: Path, sentences, cuts=(), name="store.bp"):
-    """One shard per run of sentences between cuts, made by appending, which leaves old shards alone."""
+    """One segment per run of sentences between cuts, made by appending, which leaves old segments alone."""
     bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
     store = folder / name
     for number, (start, end) in enumerate(pairwise(bounds)):

@@ -1,4 +1,4 @@
-"""Every count equals the brute-force oracle's, on hypothesis-made corpora cut into shards anywhere."""
+"""Every count equals the brute-force oracle's, on hypothesis-made corpora cut into segments anywhere."""
 
 import tempfile
 from pathlib import Path

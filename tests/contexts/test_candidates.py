@@ -91,7 +91,7 @@ def corpora(tmp_path_factory, sentences):
     return [make_store(folder, sentences, cuts, f"{n}.bp") for n, cuts in enumerate([(), (30, 31, 200)])]
 
 
-def test_any_shards_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(corpora, monkeypatch):
+def test_any_segments_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(corpora, monkeypatch):
     words = [*frequent_words(corpora[0], 60), Target(("w0", "w1"))]
     first = find_candidates(corpora[0], words, min_together=2)
     assert len(first) > 500

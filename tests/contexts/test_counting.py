@@ -1,4 +1,4 @@
-"""Caps, workers and shards: the same integers, whichever way the work is cut."""
+"""Caps, workers and segments: the same integers, whichever way the work is cut."""
 
 import random
 from functools import cache
@@ -112,7 +112,7 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
 
 @pytest.mark.costly
 @pytest.mark.parametrize("settings", [{"limit": 30}, {"limit": None}])
-def test_any_number_of_workers_and_any_shards_give_the_same_bits(corpora, monkeypatch, settings):
+def test_any_number_of_workers_and_any_segments_give_the_same_bits(corpora, monkeypatch, settings):
     monkeypatch.setattr(count_module, "CHUNK_WORDS", 7)
     monkeypatch.setattr(count_module, "CHUNK_PAIRS", 5)
     monkeypatch.setattr(count_module, "HELD_PER_TASK", 100)

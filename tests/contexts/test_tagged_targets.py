@@ -118,8 +118,8 @@ def test_commands(corpus, tmp_path, cli):
 
 def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
     """Counting plain words never touches the array of tags."""
-    from bagpack.corpus.segment import Shard
+    from bagpack.corpus.segment import Segment
 
     plain = make_store(tmp_path, [list("abab")])
-    monkeypatch.setattr(Shard, "tags", property(lambda self: pytest.fail("tags were read")))
+    monkeypatch.setattr(Segment, "tags", property(lambda self: pytest.fail("tags were read")))
     count_pairs(plain, [("a", "b")], Basis.of(plain, 3), CountSettings())

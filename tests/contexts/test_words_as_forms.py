@@ -25,7 +25,7 @@ SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=5), min_size=1, max_s
 
 
 def store_of(folder, sentences, cuts=(), jobs=1):
-    """A store of tokens given as (form, lemma), one shard per run of sentences between cuts."""
+    """A store of tokens given as (form, lemma), one segment per run of sentences between cuts."""
     bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
     store = folder / "store.bp"
     for number, (start, end) in enumerate(pairwise(bounds)):
@@ -75,7 +75,7 @@ class Oracle:
     st.lists(st.integers(0, 11), max_size=3),
     st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3), max_size=6),
 )
-def test_runs_are_looked_up_as_the_oracle_does_for_any_shards(tmp_path, sentences, cuts, runs):
+def test_runs_are_looked_up_as_the_oracle_does_for_any_segments(tmp_path, sentences, cuts, runs):
     oracle = Oracle(sentences)
     expected = [oracle.resolve(run) for run in runs]
     for some in ((), cuts):

@@ -40,16 +40,16 @@ def build(source, out, *, jobs=1, part_bytes=None, **options) -> Corpus:
 def sentences(corpus: Corpus) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     """(document, [(form, key, glued), …]) of every sentence, in corpus order."""
     found = []
-    for shard in corpus.shards:
-        forms = [form.decode() for form in shard.forms]
-        keys = [key.decode() for key in shard.keys]
-        for position in chain.from_iterable(map(range, *shard.runs)):
-            token = int(shard.tokens[position])
+    for segment in corpus.segments:
+        forms = [form.decode() for form in segment.forms]
+        keys = [key.decode() for key in segment.keys]
+        for position in chain.from_iterable(map(range, *segment.runs)):
+            token = int(segment.tokens[position])
             if token & int(SENTENCE_START):
-                document = int(np.searchsorted(shard.document_starts, position, side="right")) - 1
-                found.append((shard.documents[document], []))
+                document = int(np.searchsorted(segment.document_starts, position, side="right")) - 1
+                found.append((segment.documents[document], []))
             kind = token & int(TYPE_MASK)
-            found[-1][1].append((forms[kind], keys[shard.key_of_type[kind]], bool(token & int(GLUED))))
+            found[-1][1].append((forms[kind], keys[segment.key_of_type[kind]], bool(token & int(GLUED))))
     return found
 
 
@@ -154,8 +154,8 @@ def read_conllu(text: str, source: str) -> list[tuple[str, list[tuple[str, str, 
     return found
 
 
-def text_of(shard, start, end):
+def text_of(segment, start, end):
     """Tokens as written: joined by spaces except where they were glued."""
-    found = shard.tokens[start:end].tolist()
-    pieces = [" " * (not token >> 30 & 1) + shard.forms[token & (1 << 30) - 1] for token in found]
+    found = segment.tokens[start:end].tolist()
+    pieces = [" " * (not token >> 30 & 1) + segment.forms[token & (1 << 30) - 1] for token in found]
     return "".join(pieces).strip()

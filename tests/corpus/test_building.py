@@ -75,7 +75,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path, corpus_files
     for jobs in (1, 2, 3):
         corpus = build(corpus_files, tmp_path / f"s{jobs}", jobs=jobs, part_bytes=6_000)
         stores.append(files_of(corpus.path))
-    assert len(corpus.shards) > 12
+    assert len(corpus.segments) > 12
     assert stores[0] == stores[1] == stores[2]
 
 
@@ -123,7 +123,7 @@ def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_pat
     one = "".join(f"<s>\nword{i}\tN\tword{i}\n</s>\n" for i in range(400))
     text = f'<text id="long">\n{one}</text>\n<text id="short">\n<s>\nend\tN\tend\n</s>\n</text>\n'
     corpus = build(write("a.vert", text), tmp_path / "s", part_bytes=1_000)
-    assert len(corpus.shards) > 5
+    assert len(corpus.segments) > 5
     assert [document for document, _ in sentences(corpus)] == ["long"] * 400 + ["short"]
     assert corpus.documents == 2
 
@@ -137,18 +137,18 @@ def test_text_in_slices_is_one_document(suffix, tmp_path, write, monkeypatch):
     corpus = build(write("b/a.txt" + suffix, data), tmp_path / "t", part_bytes=3_000)
     assert words(corpus) == words(whole)
     assert corpus.documents == 1
-    assert len(corpus.shards) > (1 if suffix else 5)
+    assert len(corpus.segments) > (1 if suffix else 5)
 
 
 @pytest.mark.parametrize("name", ["a.vert.gz", "a.conllu.gz"])
-def test_a_long_compressed_file_becomes_several_shards_cut_between_sentences(
+def test_a_long_compressed_file_becomes_several_segments_cut_between_sentences(
     name, tmp_path, write, monkeypatch
 ):
     monkeypatch.setattr(io, "BLOCK", 2_000)
     text, oracle = (vertical(40), read_vertical) if "vert" in name else (conllu(40), read_conllu)
     source = write(name, gzip.compress(text.encode()))
     corpus = build(source, tmp_path / "s", part_bytes=3_000)
-    assert len(corpus.shards) > 3
+    assert len(corpus.segments) > 3
     assert sentences(corpus) == oracle(text, str(source))
 
 
@@ -187,7 +187,7 @@ def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_file
     assert corpus.lexicon.counts.tolist() == together.lexicon.counts.tolist()
     assert [s["path"] for s in corpus.manifest["sources"]] == [str(first), str(second), str(third)]
     assert corpus.verify() == []
-    assert corpus.content_hash != together.content_hash or len(corpus.shards) == len(together.shards)
+    assert corpus.content_hash != together.content_hash or len(corpus.segments) == len(together.segments)
 
 
 def test_a_failed_append_leaves_the_store_as_it_was(tmp_path, write):

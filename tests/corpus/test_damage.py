@@ -18,8 +18,8 @@ from bagpack.files import digest
 
 TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
 NAME = "0" * 32 + "-000"
-SHARD, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
-FILES = [*((SHARD, name) for name in format.SEGMENT), *((LEXICON, name) for name in format.LEXICON)]
+SEGMENT, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
+FILES = [*((SEGMENT, name) for name in format.SEGMENT), *((LEXICON, name) for name in format.LEXICON)]
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def made(tmp_path_factory):
     (place / "b.txt").write_text("Tigers met lions.\n")
     store = build([place / "a.vert", place / "b.txt"], place / "s").path
     # Names that do not depend on the place and the time.
-    os.rename(segment_of(store), store / SHARD)
+    os.rename(segment_of(store), store / SEGMENT)
     os.rename(lexicon_of(store), store / LEXICON)
     manifest = json.loads((store / "manifest.json").read_text())
     manifest["segments"][0]["name"], manifest["lexicon"]["directory"] = NAME, LEXICON
@@ -51,13 +51,13 @@ def store(made, tmp_path):
 
 def reseal(store, change=None):
     """Make every checksum right again: damage that a forger, not an accident, would do."""
-    shard = store / SHARD / "segment.json"
-    facts = json.loads(shard.read_text())
-    facts["checksums"] = {name: digest((store / SHARD / name).read_bytes()) for name in facts["checksums"]}
-    shard.write_text(json.dumps(facts))
+    segment = store / SEGMENT / "segment.json"
+    facts = json.loads(segment.read_text())
+    facts["checksums"] = {name: digest((store / SEGMENT / name).read_bytes()) for name in facts["checksums"]}
+    segment.write_text(json.dumps(facts))
     path = store / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["segments"][0]["digest"] = digest(shard.read_bytes())
+    manifest["segments"][0]["digest"] = digest(segment.read_bytes())
     lexicon = manifest["lexicon"]["checksums"]
     manifest["lexicon"]["checksums"] = {
         name: digest((store / LEXICON / name).read_bytes()) for name in lexicon
@@ -70,9 +70,9 @@ def reseal(store, change=None):
 def use_everything(store):
     corpus = Corpus.open(store)
     corpus.keys_of(["lion", "cafés"])
-    shard = corpus.shards[0]
+    segment = corpus.segments[0]
     names = ("attributes", "tokens", "tags", "postings", "keys", "documents", "form_keys")
-    return [getattr(shard, name) for name in names]
+    return [getattr(segment, name) for name in names]
 
 
 def wild_values(content, dtype):
@@ -103,7 +103,7 @@ def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
             use_everything(store)
         except StoreError as error:
             assert str(path) in str(error)
-            assert Corpus.open(store).verify() if directory == SHARD else True
+            assert Corpus.open(store).verify() if directory == SEGMENT else True
             done = cli("info", store, "--verify")
             assert done.code == 1
             assert path.name in done.err
@@ -138,7 +138,7 @@ def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypat
     monkeypatch.setattr(format, "damages", lambda *arguments: read.append(arguments) or iter(()))
     use_everything(store)
     assert read == []
-    path = store / SHARD / "tokens"
+    path = store / SEGMENT / "tokens"
     path.write_bytes(path.read_bytes())  # rewritten: another time
     use_everything(store)
     assert [directory.name for directory, *_ in read] == [NAME]
@@ -168,8 +168,8 @@ def test_wrong_types_in_a_manifest(entry, store, cli):
 
 
 @pytest.mark.parametrize("entry", ["tokens", "types", "keys", "checksums"])
-def test_wrong_types_in_a_shard(entry, store, cli):
-    path = store / SHARD / "segment.json"
+def test_wrong_types_in_a_segment(entry, store, cli):
+    path = store / SEGMENT / "segment.json"
     original = path.read_text()
     for value in (None, "x", -1, [1], 2**70):
         path.write_text(json.dumps({**json.loads(original), entry: value}))
@@ -183,7 +183,7 @@ def test_wrong_types_in_a_shard(entry, store, cli):
         use_everything(store)
 
 
-@pytest.mark.parametrize("name", [f"../../other/{SHARD}", "/etc", "..", "x/../../y"])
+@pytest.mark.parametrize("name", [f"../../other/{SEGMENT}", "/etc", "..", "x/../../y"])
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
@@ -193,8 +193,8 @@ def test_names_that_lead_out_of_the_store(name, store, cli):
     assert "which is no name of a segment or lexicon" in cli("info", store).err
 
 
-@pytest.mark.parametrize("name", [f"{SHARD}/documents.blob", f"{SHARD}/tokens", f"{SHARD}/segment.json",
-                                  f"{LEXICON}/keys.blob", LEXICON, SHARD, "segments", "manifest.json"])  # fmt: skip
+@pytest.mark.parametrize("name", [f"{SEGMENT}/documents.blob", f"{SEGMENT}/tokens", f"{SEGMENT}/segment.json",
+                                  f"{LEXICON}/keys.blob", LEXICON, SEGMENT, "segments", "manifest.json"])  # fmt: skip
 def test_links_are_not_followed(name, store, cli):
     outside = store.parent / "outside"
     os.rename(store / name, outside)
@@ -207,6 +207,6 @@ def test_links_are_not_followed(name, store, cli):
 
 
 def test_a_pipe_in_the_place_of_a_file(store, cli):
-    (store / SHARD / "keys.blob").unlink()
-    os.mkfifo(store / SHARD / "keys.blob")
+    (store / SEGMENT / "keys.blob").unlink()
+    os.mkfifo(store / SEGMENT / "keys.blob")
     assert "keys.blob is not a regular file" in cli("info", store, "--verify").err

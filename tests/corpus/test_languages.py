@@ -61,7 +61,7 @@ def test_sentences_and_tokens(lang, tmp_path, write):
         forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
         corpus = build(write("a.txt", text + "\n"), tmp_path / "s", lang=lang, **forms)
         assert "/".join("|".join(sentence) for sentence in words(corpus)) == expected
-        assert text_of(corpus.shards[0], 0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
+        assert text_of(corpus.segments[0], 0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
 
 
 LEMMAS = {

@@ -32,7 +32,7 @@ from bagpack.parallel import delayed, run_until
     ],
 )
 def test_errors_carry_their_place(name, text, place, write):
-    """Also those that are found when the tokens are added to a shard."""
+    """Also those that are found when the tokens are added to a segment."""
     options = TextOptions(max_sentence=20)
     builder = SegmentWriter(options)
     with pytest.raises(InputError, match=place):

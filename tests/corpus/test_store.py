@@ -63,12 +63,12 @@ def store(tmp_path, write):
 
 def test_the_files_hold_these_numbers(store):
     """Stores of this format version must stay readable: if this fails, the format has changed."""
-    shard = segment_of(store.path)
-    assert sorted(path.name for path in shard.iterdir()) == sorted([*GOLDEN, "segment.json"])
-    for directory, golden in ((shard, GOLDEN), (lexicon_of(store.path), GOLDEN_LEXICON)):
+    segment = segment_of(store.path)
+    assert sorted(path.name for path in segment.iterdir()) == sorted([*GOLDEN, "segment.json"])
+    for directory, golden in ((segment, GOLDEN), (lexicon_of(store.path), GOLDEN_LEXICON)):
         for name, (dtype, values) in golden.items():
             assert np.frombuffer((directory / name).read_bytes(), dtype).tolist() == values, name
-    facts = json.loads((shard / "segment.json").read_text())
+    facts = json.loads((segment / "segment.json").read_text())
     assert {name: facts[name] for name in ("tokens", "sentences", "documents", "keys", "types")} == {
         "tokens": 7, "sentences": 2, "documents": 2, "keys": 5, "types": 6,
     }  # fmt: skip
@@ -89,10 +89,10 @@ def test_the_documentation_has_every_file_as_it_is_declared():
 def test_looking_things_up(store):
     assert store.keys_of(["Lions", "lion", "SAW", "Café", "tiger"]) == ["lion", "lion", "see", "café", None]
     assert [store.count(word) for word in ("lions", "the", "tiger")] == [2, 2, 0]
-    shard = store.shards[0]
-    assert shard.key_positions(shard.keys.find(["lion"])[0]).tolist() == [1, 3]
-    assert (list(shard.documents), shard.document_starts.tolist()) == ([b"a", b"b"], [0, 5])
-    assert text_of(shard, 0, 5) == "The Lions saw lions."
+    segment = store.segments[0]
+    assert segment.key_positions(segment.keys.find(["lion"])[0]).tolist() == [1, 3]
+    assert (list(segment.documents), segment.document_starts.tolist()) == ([b"a", b"b"], [0, 5])
+    assert text_of(segment, 0, 5) == "The Lions saw lions."
     assert repr(store).startswith("Corpus(")
 
 
@@ -119,41 +119,18 @@ def test_one_flipped_byte_in_any_file_is_reported(store, cli):
     assert cli("info", store.path, "--verify").code == 0
 
 
-def test_a_missing_file_or_shard_is_reported(store, cli):
-    shard = segment_of(store.path)
-    (shard / "postings").rename(store.path / "away")
+def test_a_missing_file_or_segment_is_reported(store, cli):
+    segment = segment_of(store.path)
+    (segment / "postings").rename(store.path / "away")
     done = cli("info", store.path, "--verify")
     assert done.code == 1
     assert "-000/postings is missing" in done.err
     with pytest.raises(StoreError, match="postings is missing; the store is damaged"):
-        _ = Corpus.open(store.path).shards[0].postings
-    shutil.rmtree(shard)
+        _ = Corpus.open(store.path).segments[0].postings
+    shutil.rmtree(segment)
     assert "segment.json is missing" in cli("info", store.path, "--verify").err
     with pytest.raises(StoreError, match="-000 is missing; restore it from a copy"):
         Corpus.open(store.path)
-
-
-def test_what_is_no_store_is_reported(tmp_path, cli, write):
-    write("d/x.txt", "x")
-    write("e/manifest.json", '{"kind": "model"}')
-    write("f/manifest.json", "[]")
-    for name, message in [
-        ("d", "has no manifest.json"),
-        ("e", "is a BagPack model, not a store"),
-        ("f", "not a store"),
-        ("g", "does not exist; make one with bagpack index"),
-    ]:
-        with pytest.raises(StoreError, match=re.escape(message)):
-            Corpus.open(tmp_path / name)
-        for options in ((), ("--verify",)):
-            done = cli("info", tmp_path / name, *options)
-            assert done.code == 1
-            assert done.err.startswith("bagpack: ")
-            assert "unexpected error" not in done.err
-    (tmp_path / "g" / "segments").mkdir(parents=True)
-    (tmp_path / "g" / ".bagpack-lock").touch()
-    with pytest.raises(StoreError, match="an unfinished build is at"):
-        Corpus.open(tmp_path / "g")
 
 
 def test_a_full_disk(tmp_path, write):
@@ -210,8 +187,8 @@ def test_few_file_descriptors(descriptors, code, tmp_path, write):
 
 def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
     source = write("a.txt", "Lions sleep.\n")
-    shard = index_corpus([source], tmp_path / "s", jobs=1).corpus.shards[0]
-    declared, numbers = shard.declared, shard.numbers
+    segment = index_corpus([source], tmp_path / "s", jobs=1).corpus.segments[0]
+    declared, numbers = segment.declared, segment.numbers
 
     def refuse(*arguments):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -219,7 +196,7 @@ def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, writ
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(files, "_allow_more_files", lambda: False)
     with pytest.raises(files.TooManyFilesError):
-        list(format.damages(shard.directory, declared, numbers))
+        list(format.damages(segment.directory, declared, numbers))
 
 
 def test_a_text_that_no_descriptor_is_left_for(write):

@@ -104,7 +104,7 @@ def test_no_name_of_a_document_has_control_characters(write, tmp_path):
     stores = [
         index_corpus([name], f"{n}.bp", jobs=1).corpus for n, name in enumerate(["a\x01\tb.txt", "v.vert"])
     ]
-    assert [store.shards[0].documents[0] for store in stores] == ["a b.txt", "a bc d"]
+    assert [store.segments[0].documents[0] for store in stores] == ["a b.txt", "a bc d"]
 
 
 def test_one_file_by_two_names(write, tmp_path):

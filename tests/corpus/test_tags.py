@@ -15,9 +15,9 @@ from bagpack.errors import UsageError
 def tags_of(corpus):
     """(form, universal tag) of every token."""
     return [
-        (shard.forms[int(token) & ((1 << 30) - 1)], UNIVERSAL[tag])
-        for shard in corpus.shards
-        for token, tag in zip(shard.tokens.tolist(), shard.tags.tolist(), strict=True)
+        (segment.forms[int(token) & ((1 << 30) - 1)], UNIVERSAL[tag])
+        for segment in corpus.segments
+        for token, tag in zip(segment.tokens.tolist(), segment.tags.tolist(), strict=True)
     ]
 
 
@@ -140,7 +140,7 @@ def test_tags_stay_with_their_tokens_when_punctuation_is_dropped(tmp_path, write
 def test_text_without_tags_has_no_file_and_is_x_where_others_have_tags(tmp_path, write):
     plain = build(write("a.txt", "Lions sleep.\n"), tmp_path / "plain")
     assert plain.tags == {} and plain.tagsets == []
-    assert not (plain.shards[0].directory / "tags").exists()
+    assert not (plain.segments[0].directory / "tags").exists()
     assert "parts_of_speech" not in plain.info()
     tagged = write("b.vert", vertical(("Lions", "NNS", "lion")))
     both = index_corpus([str(tagged)], tmp_path / "plain", append=True).corpus

@@ -65,7 +65,7 @@ def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path
     )
     corpus = build(write("a.vert", lines), tmp_path / "s", punctuation="drop")
     assert words(corpus) == [["He", "said", "Hello"], ["x"]]
-    assert text_of(corpus.shards[0], 0, 3) == "He said Hello"
+    assert text_of(corpus.segments[0], 0, 3) == "He said Hello"
     assert corpus.sentences == 2
 
 
@@ -112,7 +112,7 @@ def test_words_of_any_length_at_any_place(length, tmp_path, write):
 def test_a_line_without_the_last_column_has_no_tag(tmp_path, write):
     source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
     corpus = build(source, tmp_path / "s", columns="word,lemma,tag", tagset="UD")
-    assert [UNIVERSAL[code] for code in corpus.shards[0].tags] == ["NOUN", "X", "ADV"]
+    assert [UNIVERSAL[code] for code in corpus.segments[0].tags] == ["NOUN", "X", "ADV"]
 
 
 NAMES = {

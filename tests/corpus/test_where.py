@@ -34,12 +34,12 @@ def own_cache(tmp_path, monkeypatch):
 def attributes_of(corpus):
     """Id and attributes of every document."""
     found = {}
-    for shard in corpus.shards:
-        own = [shard.documents[number] for number in shard.own_documents.tolist()]
+    for segment in corpus.segments:
+        own = [segment.documents[number] for number in segment.own_documents.tolist()]
         found |= {name: {} for name in own}
-        for attribute in shard.attributes.names:
-            places, texts = shard.attributes.column(attribute)
-            for name, place in zip(own, places[shard.own_documents], strict=True):
+        for attribute in segment.attributes.names:
+            places, texts = segment.attributes.column(attribute)
+            for name, place in zip(own, places[segment.own_documents], strict=True):
                 found[name] |= {attribute: texts[place]} if place else {}
     return found
 
@@ -75,10 +75,10 @@ def documents(tmp_path_factory):
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_conditions(condition, documents):
-    (shard,) = documents.shards
-    chosen = Where(condition).documents(shard)
+    (segment,) = documents.segments
+    chosen = Where(condition).documents(segment)
     assert (
-        "".join(name.decode() for name, own in zip(shard.documents, chosen, strict=True) if own)
+        "".join(name.decode() for name, own in zip(segment.documents, chosen, strict=True) if own)
         == CONDITIONS[condition]
     )
 
@@ -149,10 +149,10 @@ def test_vertical_text_across_slices(tmp_path, write):
         corpus = build(source, tmp_path / "s", part_bytes=part_bytes, metadata=about)
         assert attributes_of(corpus) == expected
         assert corpus.where("part == A and year > 1899").tokens == corpus.tokens
-        assert corpus.attributes["genre"] == {"news": 3, "R&D": 3}  # those of several shards once
+        assert corpus.attributes["genre"] == {"news": 3, "R&D": 3}  # those of several segments once
         assert corpus.where("genre == 'R&D'").documents == 3
         assert corpus.where("year == 1903").tokens == 200
-    assert len(corpus.shards) > 6
+    assert len(corpus.segments) > 6
 
 
 def test_attributes_of_a_record():
@@ -266,9 +266,9 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
         index_corpus([str(tmp_path / f"{part}.vert")], tmp_path / "s", options, append=part > 0)
     whole = Corpus.open(tmp_path / "s")
     chosen = set()
-    for shard in whole.shards:
-        mask = Where(condition).documents(shard)
-        chosen |= {name.decode() for name, own in zip(shard.documents, mask, strict=True) if own}
+    for segment in whole.segments:
+        mask = Where(condition).documents(segment)
+        chosen |= {name.decode() for name, own in zip(segment.documents, mask, strict=True) if own}
     (tmp_path / "alone.vert").write_text("".join(text for text in texts if text.split('"')[1] in chosen))
     alone = build(tmp_path / "alone.vert", tmp_path / "alone", punctuation=punctuation)
     part = whole.where(condition)

@@ -38,7 +38,7 @@ def source(sentences, tmp_path_factory):
     (folder / "c.vert").write_text("\n".join([*rows, "</text>", ""]))
     index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=9000)
     opened = open_source(folder / "c.bp")
-    assert len(opened.shards) > 2
+    assert len(opened.segments) > 2
     return opened
 
 

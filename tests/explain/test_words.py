@@ -47,7 +47,7 @@ def corpora(tmp_path_factory):
         made.append(
             index_corpus([str(folder / f"{name}.vert")], folder / f"{name}.bp", part_bytes=1500).corpus
         )
-    assert made[0].tags and len(made[0].shards) > 1
+    assert made[0].tags and len(made[0].segments) > 1
     return made
 
 

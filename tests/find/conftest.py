@@ -45,7 +45,7 @@ SENTENCES = made_up_sentences()
 
 
 def index_sentences(folder):
-    """A store of them in several shards, without parts of speech, so that no word is excluded as a function word."""
+    """A store of them in several segments, without parts of speech, so that no word is excluded as a function word."""
     vertical = ["<text id='all'>"]
     for words in SENTENCES:
         vertical += ["<s>", *(f"{word}\t{word}" for word in words), "</s>"]

@@ -44,7 +44,7 @@ def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
 
 def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "SHOWN", 0)
-    source = as_source(make_store(tmp_path, SENTENCES))  # one shard
+    source = as_source(make_store(tmp_path, SENTENCES))  # one segment
     pairs = HELD_OUT[:3]
     for pair, (line,) in zip(pairs, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
         (tmp_path / pair[0]).mkdir()

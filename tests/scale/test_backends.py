@@ -22,15 +22,6 @@ def test_missing_extra_is_named(monkeypatch, name, module):
         pass
 
 
-def test_wrong_usage(cli, tmp_path):
-    for args, told in [
-        (("--backend", "hadoop"), "'loky', 'dask', 'ray', 'spark'"),
-        (("--address", "tcp://127.0.0.1:8786"), "--backend dask, ray or spark is needed"),
-    ]:
-        done = cli("basis", tmp_path, *args)
-        assert (done.code, told in " ".join(done.err.split())) == (2, True), done.err
-
-
 def test_scheduler_out_of_reach(cli, tmp_path):
     done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
     assert done.code == 1
@@ -91,19 +82,21 @@ def test_lost_worker_is_told():
         list(parallel.run((parallel.delayed(exits)() for _ in range(2)), 2))
 
 
-def test_many_shards_do_not_all_stay_open(write, tmp_path, monkeypatch):
+def test_many_segments_do_not_all_stay_open(write, tmp_path, monkeypatch):
     import pickle
 
     from bagpack import Corpus
     from bagpack.corpus.build.index import index_corpus
 
-    monkeypatch.setattr("bagpack.corpus.corpus.OPEN_SHARDS", 2)
+    monkeypatch.setattr("bagpack.corpus.corpus.OPEN_SEGMENTS", 2)
     text = "".join(f"The lion met cat {number}.\n\n" for number in range(400))
     index_corpus([str(write("a.txt", text))], tmp_path / "a.bp", jobs=1, part_bytes=1000)
-    shards = Corpus.open(tmp_path / "a.bp").shards
-    assert len(shards) > 4
-    assert shards[0] is shards[0]
-    first = shards[0]
-    assert [shard.directory.name for shard in shards] == [shard.directory.name for shard in shards[:]]
-    assert shards[0] is not first
-    assert pickle.loads(pickle.dumps(shards)).directories == shards.directories
+    segments = Corpus.open(tmp_path / "a.bp").segments
+    assert len(segments) > 4
+    assert segments[0] is segments[0]
+    first = segments[0]
+    assert [segment.directory.name for segment in segments] == [
+        segment.directory.name for segment in segments[:]
+    ]
+    assert segments[0] is not first
+    assert pickle.loads(pickle.dumps(segments)).directories == segments.directories

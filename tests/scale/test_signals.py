@@ -144,27 +144,6 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
     assert sorted(tmp_path.iterdir()) == [*sources, tmp_path / "s", scratch]
 
 
-def test_nohup_is_respected(tmp_path):
-    process, _ = started(
-        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from bagpack import signals\n"
-        "signals.end_on_signals(); print('busy', flush=True); import time; time.sleep(2)"
-    )
-    process.send_signal(signal.SIGHUP)
-    assert process.wait(LIMIT) == 0
-
-
-def test_output_that_is_closed(tmp_path):
-    (tmp_path / "a.txt").write_text("Lions sleep.\n")
-    run = " ".join(["exec", *(f"'{part}'" for part in COMMAND)])
-    for command in (
-        f"index {tmp_path}/a.txt --out {tmp_path}/s",
-        f"info {tmp_path}/s",
-        f"info {tmp_path}/s --json",
-    ):
-        done = subprocess.run(f"{run} {command} >&-", shell=True, capture_output=True, text=True, check=False)
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-
-
 def test_a_reader_that_is_gone(tmp_path, cli):
     """`head` is gone after the first line, `true` before it: a pipe holds more than what is written here."""
     (tmp_path / "a.txt").write_text("Lions sleep.\n")

@@ -1,4 +1,4 @@
-"""A small corpus in two shards, and the vectors of a few pairs in it."""
+"""A small corpus in two segments, and the vectors of a few pairs in it."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Candidate pairs: all pairs of vocabulary words that co-occur within the window, with how often in each order.
 
-The words are divided among workers; each word is taken through all shards by its postings, and its partners are counted
+The words are divided among workers; each word is taken through all segments by its postings, its partners are counted
 in one array as long as the vocabulary. So memory does not grow with the corpus, one word alone costs no more than its
 own occurrences, and the result is the same for any number of workers. Counts are those of `count_pairs` without a cap.
 """
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.count import StorePlace, narrowed, open_store, per_task, place_of, task_runs
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
-from bagpack.contexts.occurrences import find_occurrences, most_occurrences, occurrences_by_shard
+from bagpack.contexts.occurrences import find_occurrences, most_occurrences, occurrences_by_segment
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.words import has_letter
 from bagpack.errors import UsageError
@@ -31,9 +31,11 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
-PARTNERS_PER_TASK = 1 << 22  # at most, that the words of a task may have in all; 12 bytes each in each shard
+PARTNERS_PER_TASK = (
+    1 << 22
+)  # at most, that the words of a task may have in all; 12 bytes each in each segment
 
-KEPT_SHARDS = 64
+KEPT_SEGMENTS = 64
 READ_AT_ONCE = 1 << 12  # words
 
 Fixed = Target | Sequence[Target] | None
@@ -157,7 +159,7 @@ def _by_frequency(
     counts = most_occurrences(corpus, words) if words else np.zeros(0, np.int64)
     filtered = [k for k, target in enumerate(words) if not target.is_key and counts[k]]
     if filtered:
-        places = occurrences_by_shard(corpus, [words[k] for k in filtered])
+        places = occurrences_by_segment(corpus, [words[k] for k in filtered])
         counts[filtered] = np.sum([place.counts for place in places], axis=0)
     kept = set(fixed)
     chosen = [k for k, target in enumerate(words) if counts[k] >= min_count or (counts[k] and target in kept)]
@@ -184,13 +186,13 @@ def _oriented(
 # A task ---------------------------------------------------------------------------------------------------------
 
 
-# The vocabulary in one shard: the number of each type's word, -1 for none; positions and numbers of the occurrences of
+# The vocabulary in a segment: the number of each type's word, -1 for none; positions and numbers of the occurrences of
 # other targets, those of several tokens or with a part of speech.
 Numbered = tuple[I32, U32, I32]
 
 
 class Vocabulary:
-    """Targets by number, the most frequent first; a worker keeps where they are in the shards that it used last."""
+    """Targets by number, the most frequent first; a worker keeps where they are in the segments that it used last."""
 
     def __init__(self, words: Sequence[Target]) -> None:
         self.words = words
@@ -200,26 +202,26 @@ class Vocabulary:
         self._single_keys = Strings.of(words[k].keys[0] for k in self.single.tolist())
         self._numbered: dict[str, Numbered] = {}
 
-    def in_shard(self, shard: Shard) -> Numbered:
-        name = str(shard.directory)
+    def in_segment(self, segment: Segment) -> Numbered:
+        name = str(segment.directory)
         if name not in self._numbered:
-            if len(self._numbered) == KEPT_SHARDS:
+            if len(self._numbered) == KEPT_SEGMENTS:
                 self._numbered.clear()
-            self._numbered[name] = self._find(shard)
+            self._numbered[name] = self._find(segment)
         return self._numbered[name]
 
-    def _find(self, shard: Shard) -> Numbered:
+    def _find(self, segment: Segment) -> Numbered:
         single, others = self.single, self.others
-        found = shard.keys.find(self._single_keys)
-        of_key = np.full(len(shard.keys), -1, np.int32)
+        found = segment.keys.find(self._single_keys)
+        of_key = np.full(len(segment.keys), -1, np.int32)
         of_key[found[found >= 0]] = single[found >= 0]
         positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)
         if others.size:
-            places = find_occurrences(shard, [self.words[k] for k in others.tolist()])
+            places = find_occurrences(segment, [self.words[k] for k in others.tolist()])
             ids = np.repeat(others, places.counts)
             order = np.lexsort((self.lengths[ids], places.extra))
             positions, ids = places.extra[order], ids[order]
-        return read_only(of_key[shard.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
+        return read_only(of_key[segment.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
 
 
 def _partners_task(
@@ -230,17 +232,17 @@ def _partners_task(
     vocabulary: Vocabulary = shared.get()
     size, longest = len(vocabulary.words), int(vocabulary.lengths.max())
     after, before, stamps, touched = (np.zeros(size, np.int64) for _ in range(4))
-    sizes = np.zeros((len(corpus.shards), asked.size), np.int64)
+    sizes = np.zeros((len(corpus.segments), asked.size), np.int64)
     listed: list[tuple[I32, U32, U32]] = []
     clock = 0
     targets = [vocabulary.words[k] for k in asked.tolist()]
-    for number, places in enumerate(occurrences_by_shard(corpus, targets)):
-        shard = corpus.shards[number]
+    for number, places in enumerate(occurrences_by_segment(corpus, targets)):
+        segment = corpus.segments[number]
         most = int(np.minimum(places.counts * 2 * (between + longest), size).sum())
         partners, counts = np.empty(most, np.int32), np.empty((2, most), np.uint32)
         clock = count_partners(
-            shard.tokens, *vocabulary.in_shard(shard), vocabulary.lengths, longest,
-            shard.postings, places.extra, places.is_extra, places.lows, places.highs, asked, between, every,
+            segment.tokens, *vocabulary.in_segment(segment), vocabulary.lengths, longest,
+            segment.postings, places.extra, places.is_extra, places.lows, places.highs, asked, between, every,
             after, before, stamps, clock, touched, partners, counts[0], counts[1], sizes[number],
         )  # fmt: skip
         used = int(sizes[number].sum())

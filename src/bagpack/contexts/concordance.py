@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.occurrences import Observation, ShardObservations, observe
+from bagpack.contexts.occurrences import Observation, SegmentObservations, observe
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.where import number_of
 from bagpack.errors import UsageError, did_you_mean
 from bagpack.sheets import table_text
@@ -41,8 +41,8 @@ class Context(NamedTuple):
     document: str
     order: str
     pieces: Pieces
-    shard: int
-    position: int  # of the first target, in the shard
+    segment: int
+    position: int  # of the first target, in the segment
     second: int  # of the second target; -1 for a single word
 
     @property
@@ -93,30 +93,30 @@ class Concordance(Sequence[Context]):
 
 def show(corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows) -> Context:
     """The text of one observation; `lengths` are the targets' in tokens, first word and second."""
-    one = ShardObservations(
-        observation.shard,
+    one = SegmentObservations(
+        observation.segment,
         *(np.array([number]) for number in (observation.first, observation.second, observation.order)),
     )
     return show_all(corpus, one, lengths, windows)[0]
 
 
 def show_all(
-    corpus: Corpus, found: ShardObservations, lengths: Sequence[int] | Sequence[I64], windows: Windows,
+    corpus: Corpus, found: SegmentObservations, lengths: Sequence[int] | Sequence[I64], windows: Windows,
 ) -> list[Context]:  # fmt: skip
     """The text of observations; `lengths` are the targets' in tokens, first word and second, or arrays of them."""
-    shard = corpus.shards[found.shard]
+    segment = corpus.segments[found.segment]
     firsts, seconds = found.firsts, found.seconds
     pair = firsts.size > 0 and seconds[0] >= 0
     first_ends, second_ends = found.ends(lengths)
     left, right = (windows.left, windows.right) if pair else (windows.before, windows.after)
     between = (seconds, second_ends) if pair else (first_ends, first_ends)
-    pieces = write_lines(shard, firsts, first_ends, *between, left, right, REST)
-    number = np.searchsorted(shard.document_starts, firsts.astype(np.uint32), side="right") - 1
+    pieces = write_lines(segment, firsts, first_ends, *between, left, right, REST)
+    number = np.searchsorted(segment.document_starts, firsts.astype(np.uint32), side="right") - 1
     documents, used = np.unique(number, return_inverse=True)
-    names = [shard.documents[number] if number >= 0 else "" for number in documents.tolist()]
+    names = [segment.documents[number] if number >= 0 else "" for number in documents.tolist()]
     signs = ["+-±"[order] if pair else "" for order in found.orders.tolist()]
     return [
-        Context(names[document], sign, text, found.shard, first, second)
+        Context(names[document], sign, text, found.segment, first, second)
         for document, sign, text, first, second in zip(
             used.tolist(), signs, pieces, firsts.tolist(), seconds.tolist(), strict=True
         )
@@ -141,23 +141,23 @@ def contexts_of(
         return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
     found = observe(corpus, targets, windows.between, limit)
     lengths = [len(target.keys) for target in targets]
-    lines = [show_all(corpus, own, lengths, windows) for own in found.shards]
+    lines = [show_all(corpus, own, lengths, windows) for own in found.segments]
     return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
 
 
-# The text of observations, for many of a shard at once -----------------------------------------------------------
+# The text of observations, for many of a segment at once -----------------------------------------------------------
 
 
 def write_lines(
-    shard: Shard, firsts: I64, first_ends: I64, seconds: I64, second_ends: I64, left: int, right: int, rest: int
+    segment: Segment, firsts: I64, first_ends: I64, seconds: I64, second_ends: I64, left: int, right: int, rest: int
 ) -> list[Pieces]:  # fmt: skip
     """The pieces of each line, each with the space before its first token unless that was glued to the one before."""
     lines: list[Pieces] = []
     for start in range(0, firsts.size, LINES_AT_ONCE):
         part = slice(start, start + LINES_AT_ONCE)
         one, two = firsts[part], second_ends[part]
-        before = tokens_within(shard, one, -1, left + rest)
-        after = tokens_within(shard, two, 1, right + rest)
+        before = tokens_within(segment, one, -1, left + rest)
+        after = tokens_within(segment, two, 1, right + rest)
         cuts = np.stack(
             [
                 one - before, one - np.minimum(before, left), one, first_ends[part], seconds[part], two,
@@ -166,9 +166,9 @@ def write_lines(
         )  # fmt: skip
         sizes = cuts[:, -1] - cuts[:, 0]
         begins = np.cumsum(sizes) - sizes
-        tokens = shard.tokens[np.repeat(cuts[:, 0] - begins, sizes) + np.arange(int(sizes.sum()))]
+        tokens = segment.tokens[np.repeat(cuts[:, 0] - begins, sizes) + np.arange(int(sizes.sum()))]
         kinds, kind_of = np.unique(tokens & ~SENTENCE_START, return_inverse=True)
-        forms = [("" if kind & GLUED else " ") + shard.forms[int(kind & TYPE_MASK)] for kind in kinds]
+        forms = [("" if kind & GLUED else " ") + segment.forms[int(kind & TYPE_MASK)] for kind in kinds]
         texts = [forms[kind] for kind in kind_of.tolist()]
         for a, b, c, d, e, f, g, h in (begins[:, None] + cuts - cuts[:, :1]).tolist():
             own = ((a, b), (b, c), (c, d), (d, e), (e, f), (f, g), (g, h))
@@ -176,11 +176,11 @@ def write_lines(
     return lines
 
 
-def tokens_within(shard: Shard, positions: I64, step: int, most: int) -> I64:
+def tokens_within(segment: Segment, positions: I64, step: int, most: int) -> I64:
     """How many of the up to `most` tokens from each position on (step 1), or before it (-1), are in its sentence."""
     at = positions[:, None] + step * np.arange(most + 1)
-    last = shard.tokens.size - 1
-    ends = (shard.tokens[np.clip(at, 0, last)] & SENTENCE_START != 0) | (at <= 0) | (at > last)
+    last = segment.tokens.size - 1
+    ends = (segment.tokens[np.clip(at, 0, last)] & SENTENCE_START != 0) | (at <= 0) | (at > last)
     ends[:, most] = True
     inside: I64 = np.argmax(ends, axis=1)
     return inside
@@ -238,14 +238,14 @@ def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | N
     resolved = resolve_targets(corpus, words)
     unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
     targets = [target for target in resolved if target is not None]
-    found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None).shards
-    firsts = {own.shard: own.firsts for own in found}
+    found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None).segments
+    firsts = {own.segment: own.firsts for own in found}
     counts: dict[str, I64] = {}  # occurrences and tokens
-    for number, shard in enumerate(corpus.shards):
-        values, texts = shard.attributes.column(name)
-        starts, own = shard.document_starts.astype(np.int64), firsts.get(number, np.zeros(0, np.int64))
+    for number, segment in enumerate(corpus.segments):
+        values, texts = segment.attributes.column(name)
+        starts, own = segment.document_starts.astype(np.int64), firsts.get(number, np.zeros(0, np.int64))
         seen = np.bincount(values[np.searchsorted(starts, own, "right") - 1], minlength=len(texts))
-        tokens = np.bincount(values, weights=shard.document_lengths, minlength=len(texts)).astype(np.int64)
+        tokens = np.bincount(values, weights=segment.document_lengths, minlength=len(texts)).astype(np.int64)
         for text, both in zip(texts, np.stack([seen, tokens], axis=1), strict=True):
             size = number_of(text) if width else None
             value = text if size is None else f"{math.floor(size / width) * width:g}"

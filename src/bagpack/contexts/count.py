@@ -5,9 +5,9 @@ the first word first (+) or the second (-). A term counts once in a segment, how
 is two tokens next to each other in the same segment. The first `limit` contexts of each word and of each unordered pair
 are counted, in corpus order.
 
-A task takes some words, or some pairs, through all shards, so that it knows by itself which observations are among
+A task takes some words, or some pairs, through all segments, so that it knows by itself which observations are among
 the corpus's first N. Counts are integers and add up: the result is the same however the targets are divided into tasks
-and the corpus into shards. A task is sent the path of the store and the words to count, and looks them up itself.
+and the corpus into segments. A task is sent the path of the store and the words to count, and looks them up itself.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from bagpack.basis import Basis
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
 from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
-from bagpack.contexts.occurrences import Occurrences, most_occurrences, occurrences_by_shard
+from bagpack.contexts.occurrences import Occurrences, most_occurrences, occurrences_by_segment
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.corpus import OPEN_SHARDS, Corpus
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.corpus import OPEN_SEGMENTS, Corpus
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus, open_corpus
 from bagpack.errors import StoreError, UsageError
@@ -47,11 +47,11 @@ ALL = np.iinfo(np.int64).max
 TASKS_PER_WORKER = 4
 POSTINGS_PER_TASK = 1 << 18  # at least, so that starting a task does not weigh
 CHUNK_WORDS = 1024
-OCCURRENCES_PER_TASK = 1 << 23  # a task holds bounds of each word's occurrences in each shard, 33 bytes
+OCCURRENCES_PER_TASK = 1 << 23  # a task holds bounds of each word's occurrences in each segment, 33 bytes
 POSITIONS_PER_TASK = 1 << 24  # which a task copies for its words in a subcorpus, 4 bytes each
 CHUNK_PAIRS = 1 << 15
 HELD_PER_TASK = 1 << 24  # co-occurrences that a task holds; a pair that may have more is a task of its own
-COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each shard
+COUNTS_PER_TASK = 1 << 24  # a task holds how many co-occurrences each of its pairs has in each segment
 MARKS_PER_SEARCH = 32  # which cost about the same
 FIRST_MARK = 1
 MOST_CELLS = 1 << 28  # of the table of bigrams: first × second words, 2 or 4 bytes each
@@ -98,14 +98,14 @@ def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]
 
 
 @lru_cache(maxsize=256)
-def basis_tables(shard: Shard, basis: Basis) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[Any]]:
+def basis_tables(segment: Segment, basis: Basis) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[Any]]:
     """The number of each type's basis word (0 for none), entries of the basis words, and cells of bigrams."""
     words, entries, bigrams = word_tables(basis)
-    of_key = np.zeros(len(shard.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
-    found = shard.keys.find(words)
+    of_key = np.zeros(len(segment.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
+    found = segment.keys.find(words)
     known = np.flatnonzero(found >= 0)
     of_key[found[known]] = 1 + known
-    return read_only(of_key[shard.key_of_type]), entries, bigrams
+    return read_only(of_key[segment.key_of_type]), entries, bigrams
 
 
 # Dividing the work, and joining the results ----------------------------------------------------------------------
@@ -225,7 +225,7 @@ def count_words(
     work = most_occurrences(corpus, targets)
     if not isinstance(corpus, Subcorpus):
         work = np.minimum(work, settings.limit or ALL)
-    longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.shards)))
+    longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.segments)))
     parts = task_runs(work, POSITIONS_PER_TASK, longest)
     store = place_of(corpus)
     calls = [(store, targets[part], basis, settings) for part in parts]
@@ -240,24 +240,24 @@ def _words_task(
 ) -> tuple[tuple[I64, I64], Arrays]:
     """Entries of each row and occurrences of each target; the rows."""
     corpus = open_store(store)
-    places = list(occurrences_by_shard(corpus, targets))
+    places = list(occurrences_by_segment(corpus, targets))
     counts = np.array([place.counts for place in places], np.int64)
     # The first `limit` of each target in corpus order.
     quotas = np.clip((settings.limit or ALL) - (np.cumsum(counts, axis=0) - counts), 0, counts)
     chosen = [replace(place, highs=place.lows + quota) for place, quota in zip(places, quotas, strict=True)]
-    lengths, values, columns = _sum_contexts(corpus.shards, chosen, basis, settings.windows)
+    lengths, values, columns = _sum_contexts(corpus.segments, chosen, basis, settings.windows)
     return (lengths, counts.sum(axis=0)), (values, columns)
 
 
 def _sum_contexts(
-    shards: Sequence[Shard], places: Sequence[Occurrences], basis: Basis, windows: Windows
+    segments: Sequence[Segment], places: Sequence[Occurrences], basis: Basis, windows: Windows
 ) -> Rows:
     """A row for each target; a few at a time, so that sums stay in the cache."""
     terms, targets = len(basis), places[0].lows.size
     most = np.sum([place.counts for place in places], axis=0).max()
     dtype = np.int32 if most <= np.iinfo(np.int32).max else np.int64  # what fits into the cache counts faster
     group = max(1, min(targets, SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
-    if len(shards) > OPEN_SHARDS:
+    if len(segments) > OPEN_SEGMENTS:
         group = targets  # they do not all stay open: to go through them once weighs more than the cache
     sums = np.zeros((group, 2 * (VOIDS + terms)), dtype)
     columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, dtype)
@@ -266,14 +266,15 @@ def _sum_contexts(
     parts: list[tuple[NDArray[Any], I32]] = []
     lengths = np.empty(targets, np.int64)
     starts = np.arange(0, targets, group)
-    used_shards = np.add.reduceat([place.counts for place in places], starts, axis=1).T > 0
-    for start, is_used in zip(starts.tolist(), used_shards, strict=True):
+    used_segments = np.add.reduceat([place.counts for place in places], starts, axis=1).T > 0
+    for start, is_used in zip(starts.tolist(), used_segments, strict=True):
         part = slice(start, min(start + group, targets))
         for number in np.flatnonzero(is_used).tolist():
-            place, shard = places[number], shards[number]
+            place, segment = places[number], segments[number]
             clock = kernels.count_words(
-                shard.tokens, shard.postings, place.extra, place.is_extra[part], place.lows[part], place.highs[part],
-                place.lengths[part], windows.before, windows.after, *basis_tables(shard, basis), sums, clocks, clock,
+                segment.tokens, segment.postings, place.extra, place.is_extra[part], place.lows[part],
+                place.highs[part], place.lengths[part], windows.before, windows.after,
+                *basis_tables(segment, basis), sums, clocks, clock,
             )  # fmt: skip
         used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
         parts.append((narrowed(values[:used]), columns[:used].copy()))
@@ -286,9 +287,9 @@ def _sum_contexts(
 
 @dataclass(frozen=True)
 class Cooccurrences:
-    """Co-occurrences of several pairs in one shard, one pair after the other, counts[k] of pair k."""
+    """Co-occurrences of several pairs in one segment, one pair after the other, counts[k] of pair k."""
 
-    shard: int
+    segment: int
     starts: NDArray[np.uint32]
     seconds: NDArray[np.uint32]
     orders: NDArray[np.uint8]
@@ -296,7 +297,7 @@ class Cooccurrences:
 
     def take(self, own: slice, counts: I64) -> Cooccurrences:
         """A run of them, of pairs that have `counts` each."""
-        return Cooccurrences(self.shard, self.starts[own], self.seconds[own], self.orders[own], counts)
+        return Cooccurrences(self.segment, self.starts[own], self.seconds[own], self.orders[own], counts)
 
     def of_pairs(self, part: slice) -> Cooccurrences:
         """Those of some of the pairs."""
@@ -341,7 +342,7 @@ def divide_pairs(
     swapped = frequency[ones] > frequency[twos]
     few, many = np.where(swapped, twos, ones), np.where(swapped, ones, twos)
     order = np.lexsort((few, many))
-    longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.shards)))
+    longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.segments)))
     held = np.minimum(2 * frequency[few[order]], settings.limit or ALL)
     parts = task_runs(held, HELD_PER_TASK, longest)
     tasks = []
@@ -367,18 +368,18 @@ def tasks_of_known(
 
 
 def search_pairs(task: PairTask) -> tuple[list[Cooccurrences], I64]:
-    """Co-occurrences that count, up to the limit of each pair, in the shards that have some; all found, per order."""
-    shards, between = open_store(task.store).shards, task.settings.windows.between
+    """Co-occurrences that count, up to the limit of each pair, in the segments that have some; all found, per order."""
+    segments, between = open_store(task.store).segments, task.settings.windows.between
     longest = max(len(target.keys) for target in task.targets)
-    tokens, reach = max(shard.tokens.size for shard in shards), between + longest
+    tokens, reach = max(segment.tokens.size for segment in segments), between + longest
     blocks = np.zeros(((tokens + reach) >> block_bits(tokens, tokens, reach)) + 1, np.uint32)
     waiting, near = np.empty((PENDING, 4), np.int64), np.empty((2, SLICE + 1), np.int64)
     mark = FIRST_MARK
     found = np.zeros((task.size, 2), np.int64)
     caps = np.full(task.size, task.settings.limit or ALL, np.int64)
     held = []
-    for number, places in enumerate(occurrences_by_shard(open_store(task.store), task.targets)):
-        shard, occurring = shards[number], places.counts
+    for number, places in enumerate(occurrences_by_segment(open_store(task.store), task.targets)):
+        segment, occurring = segments[number], places.counts
         # Memory that is never written is never taken, so the bound may be far too high.
         size = int(np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps).sum())
         starts, seconds, orders = (
@@ -388,7 +389,7 @@ def search_pairs(task: PairTask) -> tuple[list[Cooccurrences], I64]:
         )
         counts = np.zeros(task.size, np.int64)
         written, mark = find_cooccurrences(
-            shard.tokens, shard.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
+            segment.tokens, segment.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
             longest, task.few, task.many, task.swapped, caps, between, MARKS_PER_SEARCH, blocks, mark, waiting, near,
             starts, seconds, orders, counts, found,
         )  # fmt: skip
@@ -423,7 +424,7 @@ def count_pairs(
 def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arrays]:
     """Entries of each row, co-occurrences found and taken of each pair; the rows."""
     held, found = search_pairs(task)
-    shards = open_store(task.store).shards
+    segments = open_store(task.store).segments
     taken = np.zeros((task.size, 2), np.int64)
     one, two = task.lengths
     totals = np.sum([np.zeros(task.size, np.int64), *(own.counts for own in held)], axis=0)
@@ -438,7 +439,7 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
                 for at in range(0, own.starts.size, AT_ONCE)
             ]
         listed = (
-            sum_features(shards, piece, one[part], two[part], basis, task.settings, taken[part])
+            sum_features(segments, piece, one[part], two[part], basis, task.settings, taken[part])
             for piece in pieces
         )
         rows.append(next(listed) if len(pieces) == 1 else _sum_rows(listed, 6 * len(basis)))
@@ -456,7 +457,7 @@ def _sum_rows(pieces: Iterator[Rows], width: int) -> Rows:
 
 
 def sum_features(
-    shards: Sequence[Shard], found: Sequence[Cooccurrences], lengths1: I64, lengths2: I64, basis: Basis,
+    segments: Sequence[Segment], found: Sequence[Cooccurrences], lengths1: I64, lengths2: I64, basis: Basis,
     settings: CountSettings, taken: I64,
 ) -> Rows:  # fmt: skip
     """A row for each pair: the number of its co-occurrences that add to each feature."""
@@ -468,12 +469,12 @@ def sum_features(
     widths = np.zeros((len(found), pairs), np.int64)
     pieces: list[I32] = [np.empty(0, np.int32)]
     for own_widths, own in zip(widths, found, strict=True):
-        shard = shards[own.shard]
+        segment = segments[own.segment]
         # A token adds at most a unigram and a bigram, to one order or to both.
         listed = np.empty(2 * 2 * span * own.starts.size + 1, np.int32)
         clock = kernels.list_columns(
-            shard.tokens, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
-            windows.left, windows.right, *basis_tables(shard, basis), terms, clocks, clock, listed, own_widths, taken,
+            segment.tokens, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
+            windows.left, windows.right, *basis_tables(segment, basis), terms, clocks, clock, listed, own_widths, taken,
         )  # fmt: skip
         pieces.append(listed[: int(own_widths.sum())].copy())
     sizes = np.array([piece.size for piece in pieces[1:]], np.int64)

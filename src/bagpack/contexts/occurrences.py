@@ -1,6 +1,6 @@
-"""Where words and pairs occur in the shards of a corpus, in corpus order.
+"""Where words and pairs occur in the segments of a corpus, in corpus order.
 
-`find_occurrences` looks many targets up in a shard; `observe` finds the observations of one word or pair, for a
+`find_occurrences` looks many targets up in a segment; `observe` finds the observations of one word or pair, for a
 concordance or an explanation. It is plain numpy: numba takes half a second to load, longer than the whole answer. Many
 pairs at once are searched by `count.search_pairs`.
 """
@@ -19,7 +19,7 @@ from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.targets import TAG_MARK, Target
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.tags import CODES
 from bagpack.kernels import read_only
@@ -32,7 +32,7 @@ NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Positions of targets in one shard: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
+    """Positions of targets in a segment: (extra if is_extra[t] else postings)[lows[t]:highs[t]], lengths[t] tokens."""
 
     lows: I64
     highs: I64
@@ -50,7 +50,7 @@ class Occurrences:
 
 
 class TargetKeys:
-    """Targets encoded once, to be looked up in many shards."""
+    """Targets encoded once, to be looked up in many segments."""
 
     def __init__(self, targets: Sequence[Target]) -> None:
         runs = [target.keys for target in targets]
@@ -73,22 +73,22 @@ class TargetKeys:
         return [int(number) for number in np.flatnonzero(several)]
 
 
-def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Occurrences:
-    """Occurrences of the targets in a shard; those of a multi-word target are found from its rarest word."""
+def find_occurrences(segment: Segment, targets: Sequence[Target] | TargetKeys) -> Occurrences:
+    """Occurrences of the targets in a segment; those of a multi-word target are found from its rarest word."""
     keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
-    flat = shard.keys.find(keys.flat)
+    flat = segment.keys.find(keys.flat)
     filtered = keys.filtered
     single = flat[keys.ends - keys.lengths]
     single[filtered] = -1
-    positions, lows, highs = shard.positions_of(single)
-    is_extra = positions is not shard.postings
+    positions, lows, highs = segment.positions_of(single)
+    is_extra = positions is not segment.postings
     extra = positions if is_extra else read_only(NO_POSITIONS)
     are_extra = np.full(single.size, is_extra)
     lows, highs = lows.copy(), highs.copy()  # of a subcorpus they are two views of one array
     runs, size = [extra], extra.size
     for n in filtered:
         own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
-        starts = run_starts(shard, flat[own], None if keys.tags is None else keys.tags[own])
+        starts = run_starts(segment, flat[own], None if keys.tags is None else keys.tags[own])
         lows[n], highs[n], are_extra[n] = size, size + starts.size, True
         runs.append(starts)
         size += starts.size
@@ -97,30 +97,30 @@ def find_occurrences(shard: Shard, targets: Sequence[Target] | TargetKeys) -> Oc
     return Occurrences(lows, highs, keys.lengths, are_extra, extra)
 
 
-def run_starts(shard: Shard, keys: I64, tags: I64 | None = None) -> U32:
+def run_starts(segment: Segment, keys: I64, tags: I64 | None = None) -> U32:
     """Positions where the keys follow one another within a sentence, with these parts of speech (-1: any)."""
     if (keys < 0).any():
         return NO_POSITIONS
-    frequency = shard.posting_bounds[keys + 1] - shard.posting_bounds[keys]
+    frequency = segment.posting_bounds[keys + 1] - segment.posting_bounds[keys]
     anchor = int(np.argmin(frequency))
-    starts = shard.key_positions(int(keys[anchor])).astype(np.int64) - anchor
-    starts = starts[(starts >= 0) & (starts + keys.size <= shard.tokens.size)]
+    starts = segment.key_positions(int(keys[anchor])).astype(np.int64) - anchor
+    starts = starts[(starts >= 0) & (starts + keys.size <= segment.tokens.size)]
     for place, tag in enumerate(() if tags is None else tags.tolist()):
         if tag >= 0:
-            starts = starts[shard.tags[starts + place] == tag]
+            starts = starts[segment.tags[starts + place] == tag]
     for place, key in enumerate(keys.tolist() if keys.size > 1 else ()):
-        tokens = shard.tokens[starts + place]
-        follows = shard.key_of_type[tokens & TYPE_MASK] == key
+        tokens = segment.tokens[starts + place]
+        follows = segment.key_of_type[tokens & TYPE_MASK] == key
         if place:
             follows &= tokens & SENTENCE_START == 0
         starts = starts[follows]
     return starts.astype(np.uint32)
 
 
-def occurrences_by_shard(corpus: Corpus, targets: Sequence[Target]) -> Iterator[Occurrences]:
-    """Occurrences of targets in each shard, looked up when it is the shard's turn: all at once would not fit."""
+def occurrences_by_segment(corpus: Corpus, targets: Sequence[Target]) -> Iterator[Occurrences]:
+    """Occurrences of targets in each segment, looked up when it is the segment's turn: all at once would not fit."""
     keys = TargetKeys(targets)
-    return (find_occurrences(shard, keys) for shard in corpus.shards)
+    return (find_occurrences(segment, keys) for segment in corpus.segments)
 
 
 def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
@@ -136,19 +136,19 @@ def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
 
 @dataclass(frozen=True)
 class Observation:
-    """One observation: its shard, the positions of its targets (second -1 for a word), its order."""
+    """One observation: its segment, the positions of its targets (second -1 for a word), its order."""
 
-    shard: int
+    segment: int
     first: int
     second: int
     order: int
 
 
 @dataclass(frozen=True)
-class ShardObservations:
-    """Observations of a word or pair in one shard: starts, second starts (-1 for a word), orders."""
+class SegmentObservations:
+    """Observations of a word or pair in one segment: starts, second starts (-1 for a word), orders."""
 
-    shard: int
+    segment: int
     firsts: I64
     seconds: I64
     orders: I64
@@ -158,11 +158,13 @@ class ShardObservations:
 
     def at(self, index: int) -> Observation:
         return Observation(
-            self.shard, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
+            self.segment, int(self.firsts[index]), int(self.seconds[index]), int(self.orders[index])
         )
 
-    def take(self, chosen: slice | I64) -> ShardObservations:
-        return ShardObservations(self.shard, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
+    def take(self, chosen: slice | I64) -> SegmentObservations:
+        return SegmentObservations(
+            self.segment, self.firsts[chosen], self.seconds[chosen], self.orders[chosen]
+        )
 
     def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:
         """Where the first and the second target of each end; `lengths` are those of w1 and w2, or of the word."""
@@ -175,32 +177,32 @@ class ShardObservations:
 
 @dataclass(frozen=True)
 class Observed:
-    """The observations of one word or pair that count, for each shard in order, and how many there are in all."""
+    """The observations of one word or pair that count, for each segment in order, and how many there are in all."""
 
-    shards: list[ShardObservations]
+    segments: list[SegmentObservations]
     total: int
 
 
 def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None) -> Observed:
     """The first `limit` observations of a word or pair of targets."""
     keys, found, total, kept = TargetKeys(targets), [], 0, 0
-    for number, shard in enumerate(corpus.shards):
-        places = find_occurrences(shard, keys)
+    for number, segment in enumerate(corpus.segments):
+        places = find_occurrences(segment, keys)
         if len(targets) == 1:
-            firsts = places.positions(shard.postings, 0)
+            firsts = places.positions(segment.postings, 0)
             every: Sequence[NDArray[Any]] = firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64)
         else:
-            every = _of_pair(shard, places, targets[0] == targets[1], between)
+            every = _of_pair(segment, places, targets[0] == targets[1], between)
         left = slice(None if limit is None else max(0, limit - kept))
-        found.append(ShardObservations(number, *(part[left].astype(np.int64) for part in every)))
+        found.append(SegmentObservations(number, *(part[left].astype(np.int64) for part in every)))
         total += every[0].size
         kept += len(found[-1])
     return Observed(found, total)
 
 
-def _of_pair(shard: Shard, places: Occurrences, equal: bool, between: int) -> tuple[I64, I64, I64]:
+def _of_pair(segment: Segment, places: Occurrences, equal: bool, between: int) -> tuple[I64, I64, I64]:
     """Starts, second starts and orders of consecutive targets, one of each kind, close enough in one sentence."""
-    both = [places.positions(shard.postings, kind) for kind in range(1 if equal else 2)]
+    both = [places.positions(segment.postings, kind) for kind in range(1 if equal else 2)]
     if not all(positions.size for positions in both):
         return (np.zeros(0, np.int64),) * 3
     position = np.concatenate(both).astype(np.int64)
@@ -213,7 +215,7 @@ def _of_pair(shard: Shard, places: Occurrences, equal: bool, between: int) -> tu
     same = np.ones(at.size, np.bool_)  # no sentence starts in first+1..second
     for step in range(1, int((position[at + 1] - position[at]).max(initial=0)) + 1):
         inside = np.flatnonzero(position[at + 1] - position[at] >= step)
-        same[inside] &= shard.tokens[position[at[inside]] + step] & SENTENCE_START == 0
+        same[inside] &= segment.tokens[position[at[inside]] + step] & SENTENCE_START == 0
     at = at[same]
     orders = np.full(at.size, BOTH) if equal else np.where(kind[at] == 0, PLUS, MINUS)
     return position[at], position[at + 1], orders

@@ -1,7 +1,7 @@
 """From the words that a user names to their targets: keys of the corpus, or runs of keys.
 
 A form can occur under several keys. The lexicon has them for forms that are not keys themselves; but where *saws* are
-a saw, *saw* is a key, and the form *saw* is mostly *see* all the same. The shards have this for all forms.
+a saw, *saw* is a key, and the form *saw* is mostly *see* all the same. The segments have this for all forms.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
     left = sorted({target for target in targets if target is not None} - found)
     from bagpack.contexts.occurrences import find_occurrences
 
-    for shard in corpus.shards:
+    for segment in corpus.segments:
         if not left:
             break
-        counts = find_occurrences(shard, left).counts
+        counts = find_occurrences(segment, left).counts
         found |= {target for target, count in zip(left, counts, strict=True) if count}
         left = [target for target, count in zip(left, counts, strict=True) if not count]
     return found
@@ -155,22 +155,22 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
 
 def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
     """How often each folded form occurs under keys that are not the form itself."""
-    found = sum_keys(shard.other_keys(forms) for shard in corpus.shards)
+    found = sum_keys(segment.other_keys(forms) for segment in corpus.segments)
     return [found.get(form, Counter()) for form in forms]
 
 
 def own_counts(corpus: Corpus, forms: Sequence[str]) -> Counter[str]:
     """How often each folded form occurs under the key that is the form itself."""
     fold, counts = folding(corpus.options), Counter[str]()
-    for shard in corpus.shards:
-        found = shard.keys.find(forms)
+    for segment in corpus.segments:
+        found = segment.keys.find(forms)
         form_of_key = {key: form for key, form in zip(found.tolist(), forms, strict=True) if key >= 0}
-        wanted = np.zeros(len(shard.keys), np.bool_)
+        wanted = np.zeros(len(segment.keys), np.bool_)
         wanted[list(form_of_key)] = True
-        for number in np.flatnonzero(wanted[shard.key_of_type]).tolist():
-            form = form_of_key[int(shard.key_of_type[number])]
-            if fold(shard.forms[number]) == form:
-                counts[form] += int(shard.type_counts[number])
+        for number in np.flatnonzero(wanted[segment.key_of_type]).tolist():
+            form = form_of_key[int(segment.key_of_type[number])]
+            if fold(segment.forms[number]) == form:
+                counts[form] += int(segment.type_counts[number])
     return counts
 
 

@@ -14,7 +14,7 @@ from bagpack.artefacts import MANIFEST, damaged_files
 from bagpack.corpus import format
 from bagpack.corpus.format import FACTS, NUMBERS, SEGMENTS, LeftOut, read_manifest
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.segment import Lexicon, Shard
+from bagpack.corpus.segment import Lexicon, Segment
 from bagpack.corpus.text.casefold import fold, folding
 from bagpack.corpus.where import number_of
 from bagpack.errors import StoreError
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings, Windows
 
-OPEN_SHARDS = 256
+OPEN_SEGMENTS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
 SHOWN_VALUES = 10
 
 
-class Shards(Sequence[Shard]):
+class Segments(Sequence[Segment]):
     """The segments of a store, of which those used last stay mapped: a system lets a process map some 65,000 files."""
 
-    def __init__(self, directories: Sequence[Path], opened: Callable[[Path], Shard] = Shard) -> None:
+    def __init__(self, directories: Sequence[Path], opened: Callable[[Path], Segment] = Segment) -> None:
         self.directories = directories
         self.opened = opened
-        self._open = lru_cache(maxsize=OPEN_SHARDS)(opened)
+        self._open = lru_cache(maxsize=OPEN_SEGMENTS)(opened)
 
     def __len__(self) -> int:
         return len(self.directories)
@@ -50,12 +50,12 @@ class Shards(Sequence[Shard]):
         chosen = self.directories[number]
         if isinstance(chosen, Path):
             return self._open(chosen)
-        part = Shards(chosen, self.opened)
+        part = Segments(chosen, self.opened)
         part._open = self._open
         return part
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Shards, (self.directories, self.opened)
+        return Segments, (self.directories, self.opened)
 
 
 class Corpus:
@@ -74,8 +74,8 @@ class Corpus:
         self.name, self.absolute_name = str(self.path), str(self.root)
         self.tokens: int = manifest["tokens"]
         self.documents: int = manifest["documents"]
-        self.shard_tokens: list[int] = [entry["tokens"] for entry in manifest["segments"]]
-        self.shards = Shards([self.root / SEGMENTS / entry["name"] for entry in manifest["segments"]])
+        self.segment_tokens: list[int] = [entry["tokens"] for entry in manifest["segments"]]
+        self.segments = Segments([self.root / SEGMENTS / entry["name"] for entry in manifest["segments"]])
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
@@ -87,7 +87,7 @@ class Corpus:
             corpus = cls(Path(path), read_manifest(Path(path)))
             try:
                 _ = corpus.lexicon
-                for directory in corpus.shards.directories:
+                for directory in corpus.segments.directories:
                     if directory.is_symlink() or not (directory / FACTS).exists():
                         raise StoreError(f"the segment {directory} is missing; {RESTORE}")
             except StoreError:
@@ -120,15 +120,17 @@ class Corpus:
 
     @cached_property
     def attribute_names(self) -> list[str]:
-        return sorted({name for shard in self.shards for name in shard.facts.get("attributes", ())})
+        return sorted({name for segment in self.segments for name in segment.facts.get("attributes", ())})
 
     @cached_property
     def attributes(self) -> dict[str, Counter[str]]:
         """The attributes of documents, and how many documents have each value."""
         found: dict[str, Counter[str]] = {}
-        for shard in self.shards:
-            for name in shard.attributes.names:
-                found.setdefault(name, Counter()).update(shard.attributes.counts(name, shard.own_documents))
+        for segment in self.segments:
+            for name in segment.attributes.names:
+                found.setdefault(name, Counter()).update(
+                    segment.attributes.counts(name, segment.own_documents)
+                )
         return {name: counts for name, counts in sorted(found.items()) if counts}
 
     @cached_property
@@ -210,8 +212,8 @@ class Corpus:
     def verify(self) -> list[str]:
         """One message per damage, by checksums, by what is declared, and by the numbers of the manifest."""
         problems: list[str] = []
-        for entry, shard in zip(self.manifest["segments"], self.shards, strict=True):
-            problems.extend(_damages_of_shard(shard, entry))
+        for entry, segment in zip(self.manifest["segments"], self.segments, strict=True):
+            problems.extend(_damages_of_segment(segment, entry))
         lexicon = self.manifest["lexicon"]
         directory = self.root / lexicon["directory"]
         numbers = {"tokens": self.tokens, "keys": self.types}
@@ -234,7 +236,7 @@ class Corpus:
         return [LeftOut(**entry) for entry in self.manifest.get("left_out", ())]
 
     def info(self) -> dict[str, Any]:
-        own = [self.root / self.manifest["lexicon"]["directory"], *self.shards.directories]
+        own = [self.root / self.manifest["lexicon"]["directory"], *self.segments.directories]
         files = [self.root / MANIFEST, *(file for directory in own for file in directory.iterdir())]
         on_disk = sum(file.stat().st_size for file in files)
         sources = self.manifest["sources"]
@@ -301,16 +303,16 @@ def _damaged(
     return found or list(format.damages(directory, declared, numbers))
 
 
-def _damages_of_shard(shard: Shard, entry: dict[str, Any]) -> list[str]:
-    path = shard.directory / FACTS
+def _damages_of_segment(segment: Segment, entry: dict[str, Any]) -> list[str]:
+    path = segment.directory / FACTS
     try:
         if digest_file(path) != entry["digest"]:
             return [f"{path} does not match its checksum"]
-        facts = shard.facts
+        facts = segment.facts
     except FileNotFoundError:
         return [f"{path} is missing"]
     except StoreError as error:
         return [str(error)]
     other = [name for name in NUMBERS if facts[name] != entry[name]]
     differing = [f"{path} has {facts[name]:,} {name}, but {MANIFEST} says {entry[name]:,}" for name in other]
-    return differing + _damaged(shard.directory, shard.declared, facts["checksums"], shard.numbers)
+    return differing + _damaged(segment.directory, segment.declared, facts["checksums"], segment.numbers)

@@ -38,7 +38,7 @@ def _strings(name: str) -> Any:
     return cached_property(lambda segment: segment._strings(name))
 
 
-class Shard:
+class Segment:
     tokens: U32 = _array("tokens")  # type id of each token, with the flag bits
     postings: U32 = _array("postings")  # positions of all keys, key by key, ascending
     posting_bounds: I64 = _array("keys.postings")  # key k's positions are postings[bounds[k]:bounds[k+1]]

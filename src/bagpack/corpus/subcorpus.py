@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.corpus import WHERE, Corpus, Shards, divide_name, most_frequent
+from bagpack.corpus.corpus import WHERE, Corpus, Segments, divide_name, most_frequent
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.segment import FormCounts, Shard, fold_all, sum_keys
+from bagpack.corpus.segment import FormCounts, Segment, fold_all, sum_keys
 from bagpack.corpus.strings import FEW
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.corpus.where import Where
@@ -39,14 +39,14 @@ def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
             counts[tokens[i] & TYPE_MASK] += 1
 
 
-def selected_tokens(shard: Shard) -> NDArray[np.bool_]:
-    starts, ends = shard.runs
-    changes = np.zeros(shard.tokens.size + 1, np.int8)
+def selected_tokens(segment: Segment) -> NDArray[np.bool_]:
+    starts, ends = segment.runs
+    changes = np.zeros(segment.tokens.size + 1, np.int8)
     changes[starts], changes[ends] = 1, -1
     return np.cumsum(changes[:-1], dtype=np.int8).view(np.bool_)
 
 
-class ShardPart(Shard):
+class SegmentPart(Segment):
     """A segment of which only the documents count that a condition selects. Positions are those of the segment."""
 
     def __init__(self, directory: Path, condition: str, options: TextOptions) -> None:
@@ -115,18 +115,18 @@ class ShardPart(Shard):
 class PartLexicon:
     """The keys of the store, sorted, with their counts in a subcorpus, where some do not occur."""
 
-    def __init__(self, shards: Sequence[Shard], whole: Corpus) -> None:
-        self._shards = shards
+    def __init__(self, segments: Sequence[Segment], whole: Corpus) -> None:
+        self._segments = segments
         self._whole = whole.lexicon
         self.keys = whole.lexicon.keys
 
     @cached_property
     def counts(self) -> I64:
         counts = np.zeros(len(self.keys), np.int64)
-        for shard in self._shards:
-            own = np.bincount(shard.key_of_type, shard.type_counts, len(shard.keys)).astype(np.int64)
+        for segment in self._segments:
+            own = np.bincount(segment.key_of_type, segment.type_counts, len(segment.keys)).astype(np.int64)
             occurring = np.flatnonzero(own)
-            counts[self.keys.find(shard.keys.take(occurring))] += own[occurring]
+            counts[self.keys.find(segment.keys.take(occurring))] += own[occurring]
         return counts
 
     def counts_of(self, numbers: I64) -> I64:
@@ -135,8 +135,8 @@ class PartLexicon:
             return self.counts[numbers]
         words = self.keys.take(numbers)
         total = np.zeros(numbers.size, np.int64)
-        for shard in self._shards:
-            _, lows, highs = shard.positions_of(shard.keys.find(words))
+        for segment in self._segments:
+            _, lows, highs = segment.positions_of(segment.keys.find(words))
             total += highs - lows
         return total
 
@@ -150,7 +150,7 @@ class PartLexicon:
         missing = missing[self._whole.find(listed[k] for k in missing.tolist()) >= 0]
         if missing.size:
             forms = [listed[k] for k in missing.tolist()]
-            sums = sum_keys(shard.other_keys(forms) for shard in self._shards)
+            sums = sum_keys(segment.other_keys(forms) for segment in self._segments)
             usual = {form: min(keys, key=lambda key: (-keys[key], key)) for form, keys in sums.items()}
             found[missing] = self.keys.find(usual.get(form, "") for form in forms)
         return found
@@ -163,24 +163,24 @@ class Subcorpus(Corpus):
         super().__init__(whole.path, whole.manifest)
         self.whole = whole
         self.condition = condition
-        opened = partial(ShardPart, condition=condition, options=whole.options)
-        every = [opened(directory) for directory in whole.shards.directories]
-        self._selected = [shard.selected for shard in every]
-        tokens = [int(shard.document_lengths.sum()) for shard in every]
+        opened = partial(SegmentPart, condition=condition, options=whole.options)
+        every = [opened(directory) for directory in whole.segments.directories]
+        self._selected = [segment.selected for segment in every]
+        tokens = [int(segment.document_lengths.sum()) for segment in every]
         self.name, self.absolute_name = (
             f"{name}{WHERE}{condition}" for name in (whole.name, whole.absolute_name)
         )
-        self.tokens, self.documents = sum(tokens), sum(shard.own_documents.size for shard in every)
-        self.shard_tokens = [own for own in tokens if own]
-        used = [shard.directory for shard, own in zip(every, tokens, strict=True) if own]
-        self.shards = Shards(used, opened)
+        self.tokens, self.documents = sum(tokens), sum(segment.own_documents.size for segment in every)
+        self.segment_tokens = [own for own in tokens if own]
+        used = [segment.directory for segment, own in zip(every, tokens, strict=True) if own]
+        self.segments = Segments(used, opened)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Subcorpus, (self.whole, self.condition)
 
     @cached_property
     def sentences(self) -> int:
-        opening = (shard.tokens[selected_tokens(shard)] & SENTENCE_START for shard in self.shards)
+        opening = (segment.tokens[selected_tokens(segment)] & SENTENCE_START for segment in self.segments)
         return sum(map(int, map(np.count_nonzero, opening)))
 
     @cached_property
@@ -201,14 +201,14 @@ class Subcorpus(Corpus):
     @cached_property
     def tags(self) -> dict[str, int]:
         total = np.zeros(len(UNIVERSAL), np.int64)
-        for shard in self.shards:
-            if shard.has_tags:
-                total += np.bincount(shard.tags[selected_tokens(shard)], minlength=total.size)
+        for segment in self.segments:
+            if segment.has_tags:
+                total += np.bincount(segment.tags[selected_tokens(segment)], minlength=total.size)
         return most_frequent(dict(zip(UNIVERSAL, total.tolist(), strict=True)))
 
     @cached_property
     def lexicon(self) -> PartLexicon:  # type: ignore[override]
-        return PartLexicon(self.shards, self.whole)
+        return PartLexicon(self.segments, self.whole)
 
     def verify(self) -> list[str]:
         return self.whole.verify()
@@ -226,7 +226,7 @@ def select_documents(corpus: Corpus, condition: str) -> Subcorpus:
 @lru_cache(maxsize=4)  # a command opens it several times
 def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
-    if not part.shards:
+    if not part.segments:
         raise UsageError(
             f"no document of {corpus.name} satisfies --where {condition!r}; bagpack info lists the values"
         )

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.errors import UsageError, did_you_mean
 
 Mask = NDArray[np.bool_]
@@ -62,7 +62,7 @@ class Where:
             raise self._problem((error.offset or 1) - 1, f"not a condition ({error.msg})") from None
         except (RecursionError, MemoryError):
             raise self._problem(0, f"conditions are nested more than {DEEPEST} deep") from None
-        self.documents: Callable[[Shard], Mask] = self._read(tree, 0)  # which of a segment it selects
+        self.documents: Callable[[Segment], Mask] = self._read(tree, 0)  # which of a segment it selects
 
     def _replace(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -77,25 +77,25 @@ class Where:
         """An error with the condition below it, and a caret below the place."""
         return UsageError(f"--where: {what}\n  {self.text}\n  {' ' * at}^")
 
-    def _read(self, node: Any, depth: int) -> Callable[[Shard], Mask]:
+    def _read(self, node: Any, depth: int) -> Callable[[Segment], Mask]:
         if depth > DEEPEST:
             raise self._problem(node.col_offset, f"conditions are nested more than {DEEPEST} deep")
         if isinstance(node, ast.BoolOp):
             join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
             parts = [self._read(part, depth + 1) for part in node.values]
-            return lambda shard: join.reduce([part(shard) for part in parts])
+            return lambda segment: join.reduce([part(segment) for part in parts])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             part = self._read(node.operand, depth + 1)
-            return lambda shard: ~part(shard)
+            return lambda segment: ~part(segment)
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             parts = list(map(self._compare, sides, node.ops, sides[1:]))
-            return lambda shard: np.logical_and.reduce([part(shard) for part in parts])
+            return lambda segment: np.logical_and.reduce([part(segment) for part in parts])
         if isinstance(node, ast.BinOp):
             return self._compare(node.left, node.op, node.right)
         return self._column(node, bool)
 
-    def _compare(self, left: Any, how: Any, right: Any) -> Callable[[Shard], Mask]:
+    def _compare(self, left: Any, how: Any, right: Any) -> Callable[[Segment], Mask]:
         if isinstance(how, ast.In | ast.NotIn):
             listed = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
             tests = [_test(operator.eq, self._value(item)) for item in listed]
@@ -117,7 +117,7 @@ class Where:
             raise self._problem(node.col_offset, "expected a value")
         return self._words[node.col_offset]
 
-    def _column(self, node: Any, test: Callable[[str], bool]) -> Callable[[Shard], Mask]:
+    def _column(self, node: Any, test: Callable[[str], bool]) -> Callable[[Segment], Mask]:
         """Whether each document of a segment has a value of the attribute that a node names that passes a test."""
         word = self._words.get(node.col_offset, "") if isinstance(node, ast.Name) else ""
         if not word or word[0] in "\"'":
@@ -125,10 +125,10 @@ class Where:
         name = word.lower()
         self.names.setdefault(name, node.col_offset)
 
-        def mask(shard: Shard) -> Mask:
+        def mask(segment: Segment) -> Mask:
             if name == ID:
-                return np.array([test(own.decode()) for own in shard.documents], np.bool_)
-            places, texts = shard.attributes.column(name)
+                return np.array([test(own.decode()) for own in segment.documents], np.bool_)
+            places, texts = segment.attributes.column(name)
             return np.array([bool(text) and test(text) for text in texts], np.bool_)[places]
 
         return mask

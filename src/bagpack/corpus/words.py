@@ -82,13 +82,13 @@ def tag_counts(corpus: Corpus, numbers: I64, most: int | None = None) -> I64:
     counts = np.zeros((numbers.size, len(UNIVERSAL)), np.int64)
     known = np.flatnonzero(numbers >= 0)
     keys = corpus.lexicon.keys.take(numbers[known])
-    for shard in corpus.shards:
-        positions, lows, highs = shard.positions_of(shard.keys.find(keys))
+    for segment in corpus.segments:
+        positions, lows, highs = segment.positions_of(segment.keys.find(keys))
         if most is not None:
             highs = np.minimum(highs, lows + most - counts[known].sum(axis=1))
         for word, low, high in zip(known.tolist(), lows.tolist(), highs.tolist(), strict=True):
             if low < high:
-                counts[word] += np.bincount(shard.tags[positions[low:high]], minlength=len(UNIVERSAL))
+                counts[word] += np.bincount(segment.tags[positions[low:high]], minlength=len(UNIVERSAL))
     return counts
 
 

@@ -34,18 +34,18 @@ class BuildSummary(NamedTuple):
 
 def corpus_sentences(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """(document, marked sentence) of a corpus, in order; of a subcorpus, those of its documents."""
-    for shard in corpus.shards:
-        forms = [clean_token(form.decode()) for form in shard.forms]
-        tokens = np.asarray(shard.tokens)
+    for segment in corpus.segments:
+        forms = [clean_token(form.decode()) for form in segment.forms]
+        tokens = np.asarray(segment.tokens)
         starts = np.flatnonzero(tokens & SENTENCE_START)
-        documents = np.searchsorted(shard.document_starts, starts, side="right") - 1
-        kept = shard.document_lengths[documents] > 0
+        documents = np.searchsorted(segment.document_starts, starts, side="right") - 1
+        kept = segment.document_lengths[documents] > 0
         ends = np.append(starts[1:], tokens.size)
         for start, end, document in np.column_stack([starts, ends, documents])[kept].tolist():
             ids = tokens[start:end]
             types, glued = (ids & TYPE_MASK).tolist(), ((ids & GLUED) != 0).tolist()
             pieces = [(JOINER if glue else " ") + forms[t] for t, glue in zip(types, glued, strict=True)]
-            yield shard.documents[document], "".join(pieces)[1:]
+            yield segment.documents[document], "".join(pieces)[1:]
 
 
 def build_engine(

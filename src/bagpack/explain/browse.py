@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show
-from bagpack.contexts.occurrences import Observation, ShardObservations, find_occurrences, observe
+from bagpack.contexts.occurrences import Observation, SegmentObservations, find_occurrences, observe
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -63,22 +63,22 @@ class Browser:
         self.targets = [target for target in resolved if target is not None]
         self.lengths = [len(target.keys) for target in self.targets]
         self._orders: dict[str, list[Observation]] = {}
-        self._pairs: list[ShardObservations] = []
+        self._pairs: list[SegmentObservations] = []
         self.sizes: list[int] = []
         if len(words) == 1 and not self.unknown:
-            self._places = [find_occurrences(shard, self.targets) for shard in self.corpus.shards]
+            self._places = [find_occurrences(segment, self.targets) for segment in self.corpus.segments]
             self.sizes = [int(place.counts[0]) for place in self._places]
         elif not self.unknown:
-            self._pairs = observe(self.corpus, self.targets, self.windows.between, None).shards
+            self._pairs = observe(self.corpus, self.targets, self.windows.between, None).segments
             self.sizes = [len(item) for item in self._pairs]
         self.total = sum(self.sizes)
 
-    def _observations(self, shard: int, chosen: I64) -> ShardObservations:
+    def _observations(self, segment: int, chosen: I64) -> SegmentObservations:
         if self._pairs:
-            return self._pairs[shard].take(chosen)
-        positions = self._places[shard].positions(self.corpus.shards[shard].postings, 0)[chosen]
+            return self._pairs[segment].take(chosen)
+        positions = self._places[segment].positions(self.corpus.segments[segment].postings, 0)[chosen]
         none = np.zeros(chosen.size, np.int64)
-        return ShardObservations(shard, positions.astype(np.int64), none - 1, none)
+        return SegmentObservations(segment, positions.astype(np.int64), none - 1, none)
 
     def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
         """`size` lines from number `start` on."""
@@ -87,9 +87,9 @@ class Browser:
         if sort == "corpus":
             chosen: list[Observation] = []
             reachable, first = self.total, 0
-            for shard, own in enumerate(self.sizes):
+            for segment, own in enumerate(self.sizes):
                 wanted = np.arange(max(start - first, 0), min(start + size - first, own))
-                found = self._observations(shard, wanted)
+                found = self._observations(segment, wanted)
                 chosen += map(found.at, range(len(found)))
                 first += own
         else:
@@ -110,20 +110,20 @@ class Browser:
             self._orders[sort] = [observation for _, observation in keyed]
         return self._orders[sort]
 
-    def _neighbours(self, observed: ShardObservations, sort: str) -> list[tuple[str, ...]]:
-        shard = self.corpus.shards[observed.shard]
+    def _neighbours(self, observed: SegmentObservations, sort: str) -> list[tuple[str, ...]]:
+        segment = self.corpus.segments[observed.segment]
         first_ends, second_ends = observed.ends(self.lengths)
         steps = np.arange(self.windows.between if sort == "between" else NEAREST)
         if sort == "left":
-            starts, ends = reach(shard, observed.firsts, NEAREST, backwards=True)
+            starts, ends = reach(segment, observed.firsts, NEAREST, backwards=True)
             places = ends[:, None] - 1 - steps
         else:
             starts, ends = first_ends, observed.seconds
             if sort == "right":
                 position = first_ends if len(self.words) == 1 else second_ends
-                starts, ends = reach(shard, position, NEAREST, backwards=False)
+                starts, ends = reach(segment, position, NEAREST, backwards=False)
             places = starts[:, None] + steps
         inside = (places >= starts[:, None]) & (places < ends[:, None])
-        types = np.where(inside, shard.tokens[np.where(inside, places, 0)].astype(np.int64) & TYPE_MASK, -1)
-        form = {t: "" if t < 0 else shard.forms[t].casefold() for t in np.unique(types).tolist()}
+        types = np.where(inside, segment.tokens[np.where(inside, places, 0)].astype(np.int64) & TYPE_MASK, -1)
+        form = {t: "" if t < 0 else segment.forms[t].casefold() for t in np.unique(types).tolist()}
         return [tuple(form[t] for t in row) for row in types.tolist()]

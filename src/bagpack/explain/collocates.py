@@ -13,7 +13,7 @@ from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.text.tags import CODES, UNIVERSAL
 from bagpack.corpus.words import has_letter, has_letter_or_digit, is_auxiliary, is_function_word
 from bagpack.explain.keyness import Keyword, keywords, log_dice, numbers_of, spread
@@ -41,20 +41,20 @@ class WordPlaces:
         corpus = source.for_words
         self.corpus, self.target = source.for_basis, target
         self.count = occurrences(corpus, target)
-        self.positions: list[tuple[int, I64]] = []  # by shard
+        self.positions: list[tuple[int, I64]] = []  # by segment
         length, reach = len(target.keys), max(windows.between + 1, 5)
         self.tagged = not {"NOUN", "VERB"}.isdisjoint(corpus.tags)
-        found = [find_occurrences(shard, [target]) for shard in corpus.shards]
+        found = [find_occurrences(segment, [target]) for segment in corpus.segments]
         picks = spread([int(place.counts[0]) for place in found], MOST)
         keys, tags, own = [], [], []
-        for number, (shard, place, pick) in enumerate(zip(corpus.shards, found, picks, strict=True)):
+        for number, (segment, place, pick) in enumerate(zip(corpus.segments, found, picks, strict=True)):
             if not pick.size:
                 continue
-            positions = place.positions(shard.postings, 0)[pick].astype(np.int64)
-            around, around_tags = look_around(shard, positions, length, reach)
-            keys.append(numbers_of(shard, around, self.corpus)[around])
+            positions = place.positions(segment.postings, 0)[pick].astype(np.int64)
+            around, around_tags = look_around(segment, positions, length, reach)
+            keys.append(numbers_of(segment, around, self.corpus)[around])
             tags.append(around_tags)
-            own.append(shard.tags[positions + length - 1])
+            own.append(segment.tags[positions + length - 1])
             self.positions.append((number, positions))
         self.keys, self.tags, self.own = np.concatenate(keys), np.concatenate(tags), np.concatenate(own)
         self.sampled = len(self.keys)
@@ -82,8 +82,8 @@ class WordPlaces:
         """Some occurrences, evenly over those that were looked at."""
         picks = spread([positions.size for _, positions in self.positions], number)
         return [
-            Observation(shard, int(positions[i]), -1, 0)
-            for (shard, positions), pick in zip(self.positions, picks, strict=True)
+            Observation(segment, int(positions[i]), -1, 0)
+            for (segment, positions), pick in zip(self.positions, picks, strict=True)
             for i in pick
         ]
 
@@ -113,16 +113,16 @@ class WordPlaces:
         ]
 
 
-def look_around(shard: Shard, positions: I64, length: int, reach: int) -> tuple[I64, U8]:
+def look_around(segment: Segment, positions: I64, length: int, reach: int) -> tuple[I64, U8]:
     """Keys and tags of the `reach` tokens before and the `reach` after each position, -1 outside its sentence."""
-    before = tokens_within(shard, positions, -1, reach)[:, None]
-    after = tokens_within(shard, positions + length, 1, reach)[:, None]
+    before = tokens_within(segment, positions, -1, reach)[:, None]
+    after = tokens_within(segment, positions + length, 1, reach)[:, None]
     steps = np.arange(reach)
     at = positions[:, None] + np.concatenate([steps - reach, steps + length])
     inside = np.concatenate([steps >= reach - before, steps < after], axis=1)
     at[~inside] = 0
-    keys = shard.key_of_type[shard.tokens[at] & TYPE_MASK].astype(np.int64)
-    return np.where(inside, keys, -1), np.where(inside, shard.tags[at], OUTSIDE).astype(np.uint8)
+    keys = segment.key_of_type[segment.tokens[at] & TYPE_MASK].astype(np.int64)
+    return np.where(inside, keys, -1), np.where(inside, segment.tags[at], OUTSIDE).astype(np.uint8)
 
 
 def occurrences(corpus: Corpus, target: Target) -> int:
@@ -130,4 +130,4 @@ def occurrences(corpus: Corpus, target: Target) -> int:
     if target.is_key:
         index = int(corpus.lexicon.keys.find([target.keys[0]])[0])
         return int(corpus.lexicon.counts[index]) if index >= 0 else 0
-    return sum(int(find_occurrences(shard, [target]).counts[0]) for shard in corpus.shards)
+    return sum(int(find_occurrences(segment, [target]).counts[0]) for segment in corpus.segments)

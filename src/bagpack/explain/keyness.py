@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import tokens_within
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 
 I64 = NDArray[np.int64]
 
@@ -70,18 +70,18 @@ def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArra
         return np.asarray(14 + np.log2(dice))
 
 
-def reach(shard: Shard, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
+def reach(segment: Segment, positions: I64, tokens: int, backwards: bool) -> tuple[I64, I64]:
     """Bounds of the up to `tokens` tokens before the positions, or from them on, inside their sentences."""
     if backwards:
-        return positions - tokens_within(shard, positions, -1, tokens), positions
-    return positions, positions + tokens_within(shard, positions, 1, tokens)
+        return positions - tokens_within(segment, positions, -1, tokens), positions
+    return positions, positions + tokens_within(segment, positions, 1, tokens)
 
 
-def numbers_of(shard: Shard, keys: I64, background: Corpus) -> I64:
-    """For each key of a shard, its number in a background lexicon; −1 for those that are not among ``keys``."""
-    number = np.full(len(shard.keys) + 1, -1, np.int64)  # the last is for -1, which is no key
+def numbers_of(segment: Segment, keys: I64, background: Corpus) -> I64:
+    """For each key of a segment, its number in a background lexicon; −1 for those that are not among ``keys``."""
+    number = np.full(len(segment.keys) + 1, -1, np.int64)  # the last is for -1, which is no key
     used = np.unique(keys[keys >= 0])
-    number[used] = background.lexicon.keys.find(shard.keys.take(used))
+    number[used] = background.lexicon.keys.find(segment.keys.take(used))
     return number
 
 

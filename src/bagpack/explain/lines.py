@@ -16,12 +16,12 @@ from bagpack.basis import Basis, words_of
 from bagpack.contexts.concordance import REST, Context, show
 from bagpack.contexts.count import AT_ONCE, Cooccurrences, Csr, PairCountsOf, make_rows, sum_features
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
-from bagpack.contexts.occurrences import ShardObservations, observe
+from bagpack.contexts.occurrences import SegmentObservations, observe
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import GLUED, TYPE_MASK
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach, tokens_in
 from bagpack.names import COSINE, PRODUCT, STATISTICS, WORD_SEGMENTS, Feature, parse_feature
@@ -70,12 +70,12 @@ class PairEvidence:
         return cls(source, first, second, settings) if first and second else None
 
     @cached_property
-    def together(self) -> list[ShardObservations]:
+    def together(self) -> list[SegmentObservations]:
         """All co-occurrences, in corpus order."""
-        return observe(self.source.for_pairs, self.targets, self.settings.windows.between, None).shards
+        return observe(self.source.for_pairs, self.targets, self.settings.windows.between, None).segments
 
     @cached_property
-    def counted(self) -> list[ShardObservations]:
+    def counted(self) -> list[SegmentObservations]:
         """The co-occurrences that are counted: the first ones, up to the limit."""
         if self.settings.limit is None:
             return self.together
@@ -84,9 +84,9 @@ class PairEvidence:
         return [item.take(slice(max(0, int(most)))) for item, most in zip(self.together, left, strict=True)]
 
     @cached_property
-    def _words(self) -> dict[Target, list[ShardObservations]]:
+    def _words(self) -> dict[Target, list[SegmentObservations]]:
         corpus, limit = self.source.for_words, self.settings.limit
-        return {target: observe(corpus, [target], 0, limit).shards for target in set(self.targets)}
+        return {target: observe(corpus, [target], 0, limit).segments for target in set(self.targets)}
 
     # Counts --------------------------------------------------------------------------------------------------------
 
@@ -115,8 +115,10 @@ class PairEvidence:
             for start in range(0, len(item), AT_ONCE):
                 some = item.take(slice(start, start + AT_ONCE))
                 places = some.firsts.astype(np.uint32), some.seconds.astype(np.uint32)
-                own = Cooccurrences(item.shard, *places, order_of[some.orders], np.array([len(some)]))
-                _, values, columns = sum_features(self.source.shards, [own], one, two, basis, settings, taken)
+                own = Cooccurrences(item.segment, *places, order_of[some.orders], np.array([len(some)]))
+                _, values, columns = sum_features(
+                    self.source.segments, [own], one, two, basis, settings, taken
+                )
                 total[columns] += values
         columns = np.flatnonzero(total).astype(np.int32)
         found = sum(
@@ -155,44 +157,44 @@ class PairEvidence:
         spans: list[tuple[Span, ...]] = []
         windows = self.settings.windows
         for item in observed:
-            shard = corpus.shards[item.shard]
+            stored = corpus.segments[item.segment]
             if (
                 segment not in WORD_SEGMENTS
                 and (sign := segment if segment in ORDERS else segment[0]) in ORDERS
             ):
                 item = item.take(np.flatnonzero(np.isin(item.orders, ORDERS[sign])))
-            starts, ends = segment_bounds(shard, item, segment, lengths, windows)
-            hits = np.flatnonzero(_holds(shard, starts, ends, term)) if term else np.arange(len(item))
+            starts, ends = segment_bounds(stored, item, segment, lengths, windows)
+            hits = np.flatnonzero(_holds(stored, starts, ends, term)) if term else np.arange(len(item))
             total += hits.size
             for index in hits[: None if most is None else most - len(shown)].tolist():
                 shown.append(show(corpus, item.at(index), lengths, windows))
                 place = int(starts[index]), int(ends[index])
-                spans.append(mark_line(shard, shown[-1], self.targets, lengths, windows, place, marked))
+                spans.append(mark_line(stored, shown[-1], self.targets, lengths, windows, place, marked))
         return FeatureLines(total, total, tuple(shown), tuple(spans))
 
 
 def segment_bounds(
-    shard: Shard, item: ShardObservations, segment: str, lengths: Sequence[int], windows: Windows
+    stored: Segment, item: SegmentObservations, segment: str, lengths: Sequence[int], windows: Windows
 ) -> tuple[I64, I64]:
     """Where a segment (`pre`, `+betw` …) of each observation starts and ends; nowhere for that of a statistic."""
     single = segment in WORD_SEGMENTS
     first_ends, second_ends = item.ends(lengths)
     place = segment.lstrip("+-")
     if place == "pre":
-        return reach(shard, item.firsts, windows.before if single else windows.left, backwards=True)
+        return reach(stored, item.firsts, windows.before if single else windows.left, backwards=True)
     if place == "post":
         after = (first_ends, windows.after) if single else (second_ends, windows.right)
-        return reach(shard, *after, backwards=False)
+        return reach(stored, *after, backwards=False)
     return first_ends, item.seconds if place == "betw" else first_ends
 
 
-def _holds(shard: Shard, starts: I64, ends: I64, term: str) -> NDArray[np.bool_]:
+def _holds(stored: Segment, starts: I64, ends: I64, term: str) -> NDArray[np.bool_]:
     """Which segments contain a term."""
-    keys = shard.keys.find(words_of(term)).tolist()
+    keys = stored.keys.find(words_of(term)).tolist()
     positions, window = tokens_in(starts, np.maximum(ends - len(keys) + 1, starts))
     found = np.full(positions.size, min(keys) >= 0)
     for n, key in enumerate(keys):
-        found &= shard.key_of_type[shard.tokens[positions + n] & TYPE_MASK] == key
+        found &= stored.key_of_type[stored.tokens[positions + n] & TYPE_MASK] == key
     return np.bincount(window[found], minlength=starts.size) > 0
 
 
@@ -210,7 +212,7 @@ def feature_parts(feature: str) -> Feature:
 
 
 def mark_line(
-    shard: Shard, context: Context, targets: Sequence[Target], lengths: Sequence[int], windows: Windows,
+    stored: Segment, context: Context, targets: Sequence[Target], lengths: Sequence[int], windows: Windows,
     segment: tuple[int, int], terms: Iterable[str],
 ) -> tuple[Span, ...]:  # fmt: skip
     """The text of a context in spans; joined they are the text as written.
@@ -228,11 +230,11 @@ def mark_line(
     last_length = lengths[0] if context.order == "-" else lengths[-1]
     last = (context.position if single else context.second) + last_length
     before, after = (windows.before, windows.after) if single else (windows.left, windows.right)
-    start = int(reach(shard, np.array([context.position]), before + REST, backwards=True)[0][0])
-    end = int(reach(shard, np.array([last]), after + REST, backwards=False)[1][0])
-    tokens = shard.tokens[start:end]
+    start = int(reach(stored, np.array([context.position]), before + REST, backwards=True)[0][0])
+    end = int(reach(stored, np.array([last]), after + REST, backwards=False)[1][0])
+    tokens = stored.tokens[start:end]
     types = (tokens & TYPE_MASK).tolist()
-    keys = [shard.keys[int(shard.key_of_type[number])] for number in types]
+    keys = [stored.keys[int(stored.key_of_type[number])] for number in types]
     marks = [""] * len(keys)
     for term in terms:
         _mark(marks, keys[: segment[1] - start], words_of(term), TERM, max(segment[0] - start, 0))
@@ -242,7 +244,7 @@ def mark_line(
     for number, token, mark, last_mark in zip(types, tokens.tolist(), marks, ["", *marks], strict=False):
         if not token & GLUED:
             pieces.append((" ", mark if mark == last_mark else ""))
-        pieces.append((shard.forms[number], mark))
+        pieces.append((stored.forms[number], mark))
     return tuple(Span("".join(text for text, _ in run), mark) for mark, run in groupby(pieces, itemgetter(1)))
 
 

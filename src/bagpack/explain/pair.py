@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import show
-from bagpack.contexts.occurrences import Observation, ShardObservations
+from bagpack.contexts.occurrences import Observation, SegmentObservations
 from bagpack.contexts.targets import ContextSource, Elsewhere, elsewhere
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -84,7 +84,7 @@ def sketch_pair(
     counts = [0 if target is None else occurrences(source.for_words, target) for target in (first, second)]
     unknown = tuple(dict.fromkeys(w for w, n in zip((w1, w2), counts, strict=True) if n == 0))
     lengths = (len(first.keys) if first else 0, len(second.keys) if second else 0)
-    found: list[ShardObservations] = []
+    found: list[SegmentObservations] = []
     if first and second and not unknown:
         evidence = evidence or PairEvidence(source, first, second, CountSettings(windows, limit=None))
         found = evidence.together
@@ -117,22 +117,22 @@ def sketch_pair(
 
 
 def _look_around(
-    item: ShardObservations, source: ContextSource, lengths: tuple[int, int], windows: Windows,
+    item: SegmentObservations, source: ContextSource, lengths: tuple[int, int], windows: Windows,
     around: dict[str, list[I64]],
 ) -> list[tuple[str, ...]]:  # fmt: skip
     """Add the numbers of the words before, between and after to ``around``; returns the order and the words between."""
-    shard = source.for_pairs.shards[item.shard]
+    segment = source.for_pairs.segments[item.segment]
     orders = np.where(item.orders == kernels.MINUS, "-", "+")
     middles: list[tuple[str, ...]] = []
     for place in ("pre", "betw", "post"):
-        starts, ends = segment_bounds(shard, item, f"+{place}", lengths, windows)
+        starts, ends = segment_bounds(segment, item, f"+{place}", lengths, windows)
         positions, window = tokens_in(starts, ends)
-        keys = shard.key_of_type[shard.tokens[positions] & TYPE_MASK].astype(np.int64)
-        numbers = numbers_of(shard, keys, source.for_basis)[keys]
+        keys = segment.key_of_type[segment.tokens[positions] & TYPE_MASK].astype(np.int64)
+        numbers = numbers_of(segment, keys, source.for_basis)[keys]
         for order in "+-":
             around[order + place].append(numbers[orders[window] == order])
         if place == "betw":
-            written = {key: shard.keys[key] for key in np.unique(keys).tolist()}
+            written = {key: segment.keys[key] for key in np.unique(keys).tolist()}
             words = [written[key] for key in keys.tolist()]
             spans = itertools.pairwise([0, *np.cumsum(ends - starts).tolist()])
             middles = [(order, *words[a:b]) for order, (a, b) in zip(orders.tolist(), spans, strict=True)]

@@ -109,9 +109,9 @@ def _forms(corpus: Corpus, target: Target) -> list[Form]:
     if not target.is_key:
         return []
     sums: Counter[str] = Counter()
-    for shard in corpus.shards:
-        key = int(shard.keys.find([target.keys[0]])[0])
-        for number in np.flatnonzero(shard.key_of_type == key).tolist() if key >= 0 else ():
-            sums[shard.forms[number]] += int(shard.type_counts[number])
+    for segment in corpus.segments:
+        key = int(segment.keys.find([target.keys[0]])[0])
+        for number in np.flatnonzero(segment.key_of_type == key).tolist() if key >= 0 else ():
+            sums[segment.forms[number]] += int(segment.type_counts[number])
     ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
     return [Form(form, count) for form, count in ordered[:FORMS]]

@@ -22,7 +22,7 @@ from bagpack.contexts.count import (
     sum_features,
     tasks_of_known,
 )
-from bagpack.contexts.occurrences import ShardObservations
+from bagpack.contexts.occurrences import SegmentObservations
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import targets_of
@@ -49,7 +49,7 @@ def best_lines(
             single = replace(own, counts=np.ones(owner.size, np.int64))
             taken = np.zeros((owner.size, 2), np.int64)
             lengths, values, columns = sum_features(
-                corpus.shards, [single], one[owner], two[owner], model.basis, settings, taken
+                corpus.segments, [single], one[owner], two[owner], model.basis, settings, taken
             )
             rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
             scores = _scores(model, rows, label)
@@ -90,8 +90,8 @@ def _shown(
     written: list[tuple[float, int, int, Context]] = []
     for rank, (minus, piece, index) in enumerate(found):
         own, owner = pieces[piece]
-        one = ShardObservations(
-            own.shard,
+        one = SegmentObservations(
+            own.segment,
             *(array[index : index + 1].astype(np.int64) for array in (own.starts, own.seconds, own.orders)),
         )
         pair = int(owner[index])

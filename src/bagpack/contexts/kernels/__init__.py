@@ -1,4 +1,4 @@
-"""Kernels: free functions over the arrays of one shard, compiled by numba when they are first called.
+"""Kernels: free functions over the arrays of one segment, compiled by numba when they are first called.
 
 A target's occurrences are an ascending array of positions and a length in tokens. The sentence flag of a token bounds
 every window. Nothing here checks an index: see `corpus.format` for the arrays of a store and

@@ -118,9 +118,9 @@ def count_partners(  # type: ignore[no-untyped-def]
 def merge_partners(  # type: ignore[no-untyped-def]
     cursors, sizes, partners, n_after, n_before, after, before, touched, least, out, out_after, out_before, out_sizes
 ):  # fmt: skip
-    """Add up the partners of each word over shards, ordered by number; those with fewer than `least` are dropped.
+    """Add up the partners of each word over segments, ordered by number; those with fewer than `least` are dropped.
 
-    Shard s lists the partners of all words in order, from cursors[s] on, sizes[s, n] for word n. Returns how many
+    Segment s lists the partners of all words in order, from cursors[s] on, sizes[s, n] for word n. Returns how many
     there are in all.
     """
     at = 0

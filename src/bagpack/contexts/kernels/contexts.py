@@ -106,7 +106,7 @@ def count_words(  # type: ignore[no-untyped-def]
     """Add the single contexts of target t to row sums[t]; returns the clock.
 
     Target t's occurrences are (extra if is_extra[t] else postings)[lows[t]:highs[t]]. Windows of up to four tokens,
-    away from the ends of the shard, are counted without a loop; wider ones one token after the other.
+    away from the ends of the segment, are counted without a loop; wider ones one token after the other.
     """
     half = sums.shape[1] // 2
     narrow = before <= NARROW and after <= NARROW
@@ -263,7 +263,7 @@ def list_columns(  # type: ignore[no-untyped-def]
 def sum_columns(listed, cursors, widths, sums, seen, row_ends, columns, values):  # type: ignore[no-untyped-def]
     """Rows of how often each column is listed; returns the entries.
 
-    Shard s lists the columns of all rows in order, from listed[cursors[s]] on, widths[s, k] for row k. `sums` has a
+    Segment s lists the columns of all rows in order, from listed[cursors[s]] on, widths[s, k] for row k. `sums` has a
     cell for each column and `seen` a bit; all are zero before and after.
     """
     at = np.int64(0)

@@ -1,4 +1,4 @@
-"""Kernels that find the co-occurrences of many pairs in one shard."""
+"""Kernels that find the co-occurrences of many pairs in one segment."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
 
     The walk goes over the occurrences of ones[k], the rarer word. Those of twos[k] nearby are found by searching; or,
     where a search for each step of the consecutive pairs with the same twos[k] costs more (at marks_per_search marks
-    a search), the blocks of the shard within its reach are marked, and occurrences of ones[k] elsewhere are skipped.
+    a search), the blocks of the segment within its reach are marked, and occurrences of ones[k] elsewhere are skipped.
     Marks are numbers from `base` on that were never used before, so nothing has to be cleared. PLUS means that ones[k]
     comes first, or twos[k] if swapped[k].
 

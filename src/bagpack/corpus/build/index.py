@@ -27,7 +27,7 @@ from bagpack.corpus.build.worker import PROGRESS, WORKER, Progress, run_workers,
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import CORPUS, SEGMENTS, WORK, LeftOut, is_store, is_unfinished, read_manifest
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, disk_errors, read_json
@@ -323,7 +323,7 @@ def describe_store(
 
 
 def segment_entry(store: Path, name: str) -> dict[str, Any]:
-    facts = Shard(store / SEGMENTS / name).facts
+    facts = Segment(store / SEGMENTS / name).facts
     return {
         "name": name,
         **{key: facts[key] for key in format.NUMBERS},

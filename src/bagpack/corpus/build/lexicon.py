@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus import format
-from bagpack.corpus.segment import Shard
+from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings, compare, merge_sorted
 from bagpack.files import disk_errors, reserve
 from bagpack.kernels import kernel, read_only
@@ -59,12 +59,12 @@ def merge_all(load: Callable[[Any], Counted], paths: Sequence[Any], place: Path)
 
 
 def _counted_keys(path: Path) -> Counted:
-    shard = Shard(path)  # open for its turn alone: a large store has more files than may be mapped
-    return shard.keys, np.diff(shard.posting_bounds)
+    segment = Segment(path)  # open for its turn alone: a large store has more files than may be mapped
+    return segment.keys, np.diff(segment.posting_bounds)
 
 
 def _counted_forms(path: Path) -> Counted:
-    forms, counts = Shard(path).form_keys
+    forms, counts = Segment(path).form_keys
     return forms, counts.astype(np.int64)
 
 
