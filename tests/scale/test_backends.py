@@ -22,15 +22,6 @@ def test_missing_extra_is_named(monkeypatch, name, module):
         pass
 
 
-def test_wrong_usage(cli, tmp_path):
-    for args, told in [
-        (("--backend", "hadoop"), "'loky', 'dask', 'ray', 'spark'"),
-        (("--address", "tcp://127.0.0.1:8786"), "--backend dask, ray or spark is needed"),
-    ]:
-        done = cli("basis", tmp_path, *args)
-        assert (done.code, told in " ".join(done.err.split())) == (2, True), done.err
-
-
 def test_scheduler_out_of_reach(cli, tmp_path):
     done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
     assert done.code == 1
