@@ -151,6 +151,12 @@ class Basis:
     def problems(cls, path: str | Path) -> list[str]:
         """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
         basis = cls.open(path)
+        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
+        checksum, _, terms = rest.partition(b"\n")
+        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
+            return [
+                "does not match the checksum in its second line: it is damaged, or was edited without that line"
+            ]
         for terms_of, counts in (
             (basis.unigrams, basis.unigram_counts),
             (basis.bigrams, basis.bigram_counts),
@@ -158,12 +164,6 @@ class Basis:
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
             if any(counts) and ranks != sorted(ranks):
                 return ["has terms in an order which is not rank order; choose the basis again"]
-        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
-        checksum, _, terms = rest.partition(b"\n")
-        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
-            return [
-                "does not match the checksum in its second line: it is damaged, or was edited without that line"
-            ]
         return []
 
     def check_corpus(self, source: Any, path: str) -> None:

@@ -4,9 +4,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import Split, fixed_split, group_splits, lexical_splits, make_splits, random_splits
+from bagpack.evaluate import (
+    Split,
+    cross_validate,
+    fixed_split,
+    group_splits,
+    lexical_splits,
+    make_splits,
+    random_splits,
+)
 from bagpack.evaluate.splits import same_pairs, separate
 from bagpack.learn import encode_targets
+from tests.synthetic import make_counts
 
 
 def covers_once(splits, n):
@@ -170,3 +179,12 @@ def test_training_rows_that_repeat_a_test_pair_are_dropped():
         ([3], [0, 2], 1),
         ([2], [1, 3], 1),
     ]
+
+
+def test_no_rows_on_a_side_and_no_fold():
+    for sizes in ((0, 3), (3, 0)):
+        with pytest.raises(InputError):
+            fixed_split(*sizes)
+    counts, y = make_counts(n_pairs=6, n_words=6, n_labels=2, seed=1)
+    with pytest.raises(UsageError):
+        cross_validate(counts, y, [])

@@ -103,6 +103,8 @@ def cross_validate(
     targets, preset, svm = encode_targets(y, kind=kind), get_preset(preset), svm or SvmSettings()
     if len(counts) != len(targets):
         raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")
+    if not splits:
+        raise UsageError("there is no fold to test; give at least one split")
     empty = {name: counts.zero_rows(blocks.blocks_of(name)) for name in conditions}
     check_found(counts)
     for split in splits:

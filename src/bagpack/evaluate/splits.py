@@ -174,6 +174,8 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
 
 def fixed_split(n_train: int, n_test: int) -> list[Split]:
     """One fold: the first ``n_train`` rows train, the ``n_test`` after them test."""
+    if not n_train or not n_test:
+        raise InputError(f"there are {n_train} pairs to train on and {n_test} to test; give some of both")
     return [Split("test", np.arange(n_train), np.arange(n_train, n_train + n_test))]
 
 
