@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.build.index import index_corpus as index_corpus
     from bagpack.corpus.corpus import Corpus as Corpus
     from bagpack.corpus.options import TextOptions as TextOptions
-    from bagpack.evaluate import cross_validate as cross_validate
+    from bagpack.evaluate.crossval import cross_validate as cross_validate
     from bagpack.find import find_pairs as find_pairs
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier

@@ -15,7 +15,7 @@ from bagpack.cli import options as opt
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from bagpack.evaluate import Evaluation
+    from bagpack.evaluate.result import Evaluation
 
 _CREDENTIALS = re.compile(
     r"(?<=://)[^/@\s]+@|(?<=[?&])[\w-]*(?:key|token|secret|password)[\w-]*=[^&\s'\"]*", re.I
@@ -48,7 +48,7 @@ def train(
 
     The condition v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
-    from bagpack.evaluate import TrainOptions, train_file
+    from bagpack.evaluate.train import TrainOptions, train_file
     from bagpack.find.negatives import draw_background
 
     if no_scores and report is not None:
@@ -140,7 +140,7 @@ def explain(
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
     from bagpack.contexts.targets import elsewhere
-    from bagpack.explain import explain_pair
+    from bagpack.explain.explanation import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.screens import show_explanation
     from bagpack.wording import say_elsewhere
@@ -191,8 +191,8 @@ def evaluate(
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
-    from bagpack.evaluate import EvaluateOptions, evaluate_file
     from bagpack.evaluate.rows import COLUMNS, predictions_table
+    from bagpack.evaluate.run import EvaluateOptions, evaluate_file
     from bagpack.names import CONDITIONS
     from bagpack.report.sections import PICKS, picks_table
     from bagpack.sheets import check_table
@@ -232,8 +232,8 @@ def reproduce(
     json: opt.Json = False,
 ) -> None:
     """Run one of the paper's four tasks, with its numbers next to ours."""
-    from bagpack.evaluate import EvaluateOptions
     from bagpack.evaluate.reproduce import reproduce as run
+    from bagpack.evaluate.run import EvaluateOptions
 
     counting = opt.counting(b, None, "5000", "4/2-5-2")
     with opt.at_work(json):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bagpack.console import messages
-from bagpack.errors import UsageError, did_you_mean
+from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from bagpack.contexts.targets import ContextSource
-    from bagpack.evaluate import CountOptions
+    from bagpack.evaluate.run import CountOptions
 
 HINTS = 6  # words offered for an unknown one
 FREE = 2  # columns, for the ^C of the terminal: on a full line it would begin another one, and the first would stay
@@ -75,15 +74,6 @@ def _page(path: Path | None) -> Path | None:
     return path
 
 
-def _split(text: str) -> str:
-    known = ("random", "lexical", "group:COLUMN")
-    if not re.fullmatch("random|lexical|group:.+", text):
-        raise UsageError(
-            f"--split {text} is unknown; {did_you_mean(text, known)}choose one of {', '.join(known)}"
-        )
-    return text
-
-
 def _word(word: str | None) -> str | None:
     if word is not None and not word.strip():
         raise UsageError("a word is empty; name one, or two in quotes such as 'ice cream'")
@@ -111,7 +101,7 @@ Overwrite = Annotated[bool, flag("--overwrite", "Replace existing output.")]
 Preset = Annotated[Literal["modern", "paper"], value("NAME", "How counts become features: modern, paper.")]
 Seed = Annotated[int, value("N", "Seed of every random choice.")]
 Condition = Annotated[Literal["all", "v1v2", "v12", "v1v2v12"], value("NAME", "all, v1v2, v12 or v1v2v12.")]
-Split = Annotated[str, value("HOW", "Folds: random, group:COLUMN or lexical.", callback=_split)]
+Split = Annotated[str, value("HOW", "Folds: random, group:COLUMN or lexical.")]
 Folds = Annotated[int | None, value("N", "Number of folds (random 10, lexical 5, group all).")]
 Cost = Annotated[float | None, value("COST", "Cost of the SVM, instead of the preset's own.", "-C")]
 Top = Annotated[int, value("N", "Number of results shown.", min=1)]
@@ -252,7 +242,7 @@ def count_settings(windows: str, limit: str) -> Any:
 
 
 def counting(b: int | None, basis: str | None, limit: str, windows: str) -> CountOptions:
-    from bagpack.evaluate import CountOptions
+    from bagpack.evaluate.run import CountOptions
 
     return CountOptions(b, basis, count_settings(windows, limit))
 
@@ -284,22 +274,11 @@ def write_out(out: Path | None, rows: Iterable[Sequence[Any]]) -> None:
 
 
 def hint_words(source: ContextSource, unknown: Sequence[str]) -> None:
-    """On standard error, for each unknown word: its other parts of speech, or words with a similar spelling."""
-    from bagpack.corpus.corpus import Corpus
-
-    if not unknown or not isinstance(source, Corpus):
-        return
+    """On standard error, for each unknown word, words with a similar spelling."""
     from bagpack.console import print_message
-    from bagpack.contexts.targets import resolve_targets
-    from bagpack.corpus.text.tags import UNIVERSAL, split_tag
+    from bagpack.corpus.corpus import Corpus
     from bagpack.corpus.words import nearby
-    from bagpack.explain.collocates import occurrences
 
     for word in unknown:
-        stem, tag = split_tag(word)
-        named = [f"{stem}/{name}" for name in UNIVERSAL] if tag and source.tags else []
-        if found := [one for one in resolve_targets(source, named) if one]:
-            listed = ", ".join(f"{one} ({occurrences(source, one):,})" for one in found)
-            print_message(f"{stem} occurs as {listed}", "dim")
-        elif similar := nearby(source, word, HINTS):
+        if isinstance(source, Corpus) and (similar := nearby(source, word, HINTS)):
             print_message(f"similar spellings of {word}: {', '.join(item.word for item in similar)}", "dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,8 @@ class EvaluateOptions:
     def __post_init__(self) -> None:
         if self.precision is not None and not 0 < self.precision <= 1:
             raise UsageError(f"--precision {self.precision:g} is not above 0 and up to 1; give such a share")
+        if not re.fullmatch("random|lexical|group:.+", self.split):
+            raise UsageError(f"--split {self.split} is unknown; choose random, lexical or group:COLUMN")
         if self.test is not None and (self.split != "random" or self.folds is not None):
             raise UsageError("--test takes the place of folds; remove --split and --folds")
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bagpack.contexts.concordance import Concordance, Context, Distribution
-    from bagpack.explain import Explanation
     from bagpack.explain.decision import Decision, Part
+    from bagpack.explain.explanation import Explanation
     from bagpack.explain.reasons import Reason
     from bagpack.find.ranking import Found
 
