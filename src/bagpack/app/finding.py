@@ -20,6 +20,7 @@ from typing import Any
 from bagpack import parallel
 from bagpack.app.library import Library
 from bagpack.app.pages import Near, near
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import UsageError
 from bagpack.explain.explanation import Explanation
@@ -30,6 +31,7 @@ from bagpack.find.teaching import Teaching
 from bagpack.find.vocabulary import targets_of
 
 SHOWN = 30
+WARM = 3  # pairs of a search before the first one
 MOST_PAIRS, LONGEST_WORD = 5_000, 200
 SEARCHES = 2  # that are kept in memory
 ROW_LINES = 5
@@ -239,15 +241,19 @@ def table(library: Library, progress: str, task: Task, number: int = 500) -> lis
     return [header, *rows]
 
 
-def warm_up(library: Library) -> None:
-    """Load what a search needs before somebody asks for one, if the store's word vectors were counted before."""
-    from bagpack.find.candidates import kept_candidates
+def warm_up(library: Library, search: bool) -> None:
+    """Load what a search needs, if the store's word vectors were counted before; with `search`, by a search."""
+    from bagpack.find.candidates import MIN_COUNT, MIN_TOGETHER, kept_candidates
     from bagpack.vectors.words import WordVectors, stored_vectors
 
-    if isinstance(library.source, Corpus) and stored_vectors(library.source.path) is not None:
+    source = library.source
+    if isinstance(source, Corpus) and stored_vectors(source.path) is not None:
         with parallel.settings(n_jobs=-1), parallel.on_threads():
-            WordVectors.of(library.source)
-            kept_candidates(library.source, library.settings.windows)
+            WordVectors.of(source)
+            found = kept_candidates(source, CountSettings().windows, MIN_COUNT, MIN_TOGETHER)[0]
+            if search and len(found) >= WARM:
+                pairs = [(str(one), str(two)) for one, two in found.take(slice(WARM)).pairs()]
+                Teaching.start(source, Examples(UNNAMED, tuple(pairs))).rank()
 
 
 def task_from(given: Any) -> Task:

@@ -46,7 +46,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         start = asyncio.get_running_loop().create_task
         warming = [start(pool.run(pages.warm_up)) for _ in range(limits.workers)]
-        warming.append(start(pool.run(finding.warm_up, lane=FIND)))
+        warming.append(start(pool.run(finding.warm_up, session.answers is None, lane=FIND)))
         yield
         for task in warming:
             task.cancel()

@@ -50,7 +50,8 @@ class Target:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return tuple(key.partition(TAG_MARK)[0] for key in self.keys)
+        """The keys without parts of speech."""
+        return self.keys if self.is_key else tuple(key.partition(TAG_MARK)[0] for key in self.keys)
 
     @property
     def is_key(self) -> bool:

@@ -26,6 +26,7 @@ from bagpack.find.vocabulary import corpus_of, corpus_vocabulary, vocabulary_of
 from bagpack.learn.features import STATISTICS_FACTOR, Features, statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.names import STATISTICS
+from bagpack.parallel import delayed, run_threads
 from bagpack.tasks.pairs import BACKGROUND
 from bagpack.vectors.counts import PairCounts, cache_of, count_pairs
 
@@ -35,6 +36,7 @@ I64 = NDArray[np.int64]
 
 PMI = 3  # its column among the statistics
 MIN_COUNT, MIN_TOGETHER = 5, 2
+AT_ONCE = 1_000_000  # candidates that are held before those with low scores are dropped
 TINY = 1e-9  # probabilities are at least this far from 0 and 1
 
 
@@ -90,7 +92,7 @@ class Pool:
 
     def features(self, model: LinearModel) -> list[Features]:
         """The features of the pairs in each order, for models that are trained again and again."""
-        return [model.features(own) for own in self._orders()]
+        return run_threads(delayed(model.features)(own) for own in self._orders())
 
     def scored(
         self, model: LinearModel, label: Any, places: Places | None, features: list[Features] | None = None
@@ -180,12 +182,17 @@ def collect_pool(
             corpus, vocabulary.targets, w1=given[0], w2=given[1], windows=windows, min_count=least[0],
             min_together=least[1],
         )  # fmt: skip
-    number, chosen = 0, []
+    number = held = 0
+    chosen: list[Candidates] = []
     words: _Words | None = None
     for batch in batches:
         number += len(batch)
         words = words or _Words.of(source, batch, model, label, asked, places, trained)
-        chosen.append(words.best(batch))
+        chosen.append(batch)
+        held += len(batch)
+        if held > AT_ONCE:
+            chosen = [words.best(join_candidates(chosen))]
+            held = len(chosen[0])
     assert words is not None  # there is at least one batch
     best = words.best(join_candidates(chosen))
     best = best.take(np.lexsort((best.second, best.first)))
@@ -217,7 +224,7 @@ def _names(targets: list[Target], written: dict[Target, str]) -> list[str]:
 
 @lru_cache(maxsize=1)
 def kept_candidates(
-    corpus: Corpus, windows: Windows, min_count: int = MIN_COUNT, min_together: int = MIN_TOGETHER
+    corpus: Corpus, windows: Windows, min_count: int, min_together: int
 ) -> tuple[Candidates, ...]:
     """All candidates of a corpus: 16 bytes each, about 100 MB for 72 million tokens, which take 4 s to find."""
     vocabulary = corpus_vocabulary(corpus, min_count=min_count)
@@ -260,14 +267,12 @@ class _Words:
         row = np.full(len(found.words), -1, np.int64)
         row[used] = np.arange(used.size)
         targets = [found.words[k] for k in used.tolist()]
-        table, _ = cache_of(source, model.basis, model.counting).words(targets)
         one = two = np.zeros(len(targets))
         if "v1" in model.weights:
             output, sign = model.output_of(label)
-            first, second = model.preset.word_rows(model.learned, table, model.basis)
             one, two = (
                 sign * np.asarray(own @ model.weights[block][:, output])
-                for block, own in (("v1", first), ("v2", second))
+                for block, own in zip(("v1", "v2"), _word_rows(source, model, targets), strict=True)
             )
         words = cls(targets, row, one, two, model, label, asked)
         if places is not None:
@@ -316,6 +321,21 @@ class _Words:
         output, sign = self.model.output_of(self.label)
         added: Floats = sign * STATISTICS_FACTOR * (values @ self.model.weights[STATISTICS][:, output])
         return added
+
+
+_last_rows: list[Any] = []  # words and their features, of the last search
+
+
+def _word_rows(source: ContextSource, model: LinearModel, targets: list[Target]) -> Any:
+    """Features of words as first and as second ones; a preset that learns nothing has the same in the next search."""
+    key = source.content_hash, model.basis.hash, model.counting, model.preset
+    if _last_rows and _last_rows[0] == key and _last_rows[1] == targets:
+        return _last_rows[2]
+    table, _ = cache_of(source, model.basis, model.counting).words(targets)
+    rows = model.preset.word_rows(model.learned, table, model.basis)
+    if not model.preset.learns:
+        _last_rows[:] = [key, targets, rows]
+    return rows
 
 
 def _spread(places: Places, trained: Trained | None) -> tuple[float, float]:

@@ -101,8 +101,9 @@ class WordVectors:
 
     def vectors(self, targets: Sequence[Target]) -> F32:
         """A row of unit length for each target; for a phrase, the mean of its words."""
-        lengths = np.array([len(target.words) for target in targets], np.int64)
-        rows = self._of_keys([word for target in targets for word in target.words])
+        words = [target.words for target in targets]
+        lengths = np.array([len(own) for own in words], np.int64)
+        rows = self._of_keys([word for own in words for word in own])
         return unit(np.add.reduceat(rows, np.cumsum(lengths) - lengths, axis=0))
 
     def class_of(self, targets: Sequence[Target]) -> NDArray[np.uint8]:
