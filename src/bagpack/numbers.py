@@ -102,11 +102,6 @@ def show_difference_interval(low: float | None, high: float | None, metric: str)
     return f"{show_score(low, metric, signed=True)} to {show_score(high, metric, signed=True)}"
 
 
-def show_p(value: float | None) -> str:
-    """A p-value: three decimals, and below that only that it is."""
-    return "–" if not is_number(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
 def show_probability(value: float | None) -> str:
     """A probability in whole percent (`41 %`, `> 99 %`, `< 1 %`), or nothing."""
     if value is None:

@@ -86,6 +86,8 @@ def test_predictions_as_a_table(cli, trained, data, tmp_path):
     assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == [
         line.split("\t")[:3] for line in shown.splitlines()
     ]
+    both = cli("predict", model, data, "--json", "--out", tmp_path / "both.tsv")
+    assert json.loads(both.out) and (tmp_path / "both.tsv").read_text() == shown
     assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "which this command reads")
     assert data.read_text() == PAIRS
 

@@ -29,7 +29,7 @@ class TextOptions:
     level: str = "lemma"
     case: str = "auto"  # becomes what is usual in the language, keep or fold
     punctuation: str = "keep"
-    annotator: str = "auto"  # likewise
+    annotator: str = "auto"  # becomes that of the language
     lang: str = "en"
     encoding: str = "utf-8"
     encoding_errors: str = "strict"

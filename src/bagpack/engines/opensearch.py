@@ -1,6 +1,6 @@
 """OpenSearch and Elasticsearch: `intervals` queries over HTTP, in an index of the user's own.
 
-`opensearch+https://[USER:PASSWORD@]HOST:PORT/INDEX?field=NAME`, likewise `elasticsearch+https://…` (or `+http`);
+`opensearch+https://[USER:PASSWORD@]HOST:PORT/INDEX?field=NAME`, or `elasticsearch+https://…` (both also with `+http`);
 `field` is the text field to search and to read. User and password may also come from BAGPACK_ENGINE_USER and
 BAGPACK_ENGINE_PASSWORD, an API key of Elasticsearch from BAGPACK_ENGINE_API_KEY.
 """
