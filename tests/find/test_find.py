@@ -144,6 +144,17 @@ def test_the_first_ranking_is_the_decision_without_what_only_pairs_contexts_show
     assert {frozenset(pair) for pair in both.counts.pairs} > {frozenset(pair) for pair in pool.counts.pairs}
 
 
+def test_what_is_kept_between_searches_changes_nothing(source, monkeypatch):
+    monkeypatch.setattr("bagpack.find.candidates.AT_ONCE", 100)
+    models = [train_on_examples(source, Examples("part", tuple(GIVEN)), b=b).model for b in (100, 200)]
+    asked = FindOptions(scored=40)
+    plain, kept = (
+        [list(collect_pool(source, models[k], "part", asked, keep=keep).counts.pairs) for k in (0, 1, 1, 0)]
+        for keep in (False, True)
+    )
+    assert plain == kept and [len(pairs) for pairs in kept] == [40] * 4
+
+
 def test_a_fixed_word_keeps_its_place(source, trained):
     found = find_pairs(source, trained, w2="partb03", sentences=False)
     assert {row.w2 for row in found} == {"partb03"} and len(found) > 5

@@ -195,6 +195,8 @@ def collect_pool(
             held = len(chosen[0])
     assert words is not None  # there is at least one batch
     best = words.best(join_candidates(chosen))
+    if not keep:
+        _last_rows.clear()
     best = best.take(np.lexsort((best.second, best.first)))
     written = {own: word for own, word in zip(given, (asked.w1, asked.w2), strict=True) if own and word}
     names = _names(words.targets, {**vocabulary.names, **written})
@@ -323,7 +325,7 @@ class _Words:
         return added
 
 
-_last_rows: list[Any] = []  # words and their features, of the last search
+_last_rows: list[Any] = []  # what they depend on, words and their features, of the last search that is kept
 
 
 def _word_rows(source: ContextSource, model: LinearModel, targets: list[Target]) -> Any:
