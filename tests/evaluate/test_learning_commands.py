@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from bagpack.evaluate import questions as choice
 from tests.forging import forge
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
@@ -145,6 +146,13 @@ def test_train_names_the_option_that_a_rare_label_needs(cli, store, relations, t
     assert done.code == 1
     assert done.err.endswith("remove its rows, or train without scores (--no-scores)\n")
     assert cli("train", store, relations, "-b", 50, "-o", tmp_path / "m", "-j", 1, "--no-scores").code == 0
+
+
+def test_analogies_use_the_wide_vectors_of_the_store(cli, store, questions, monkeypatch):
+    made, wide_rows = [], choice.wide_rows
+    monkeypatch.setattr(choice, "wide_rows", lambda *given: made.append(given) or wide_rows(*given))
+    assert cli("evaluate", store, questions, "-b", 50, "-j", 1).code == 0
+    assert [corpus.path.name for corpus, _ in made] == [store.name]
 
 
 def test_solve_shows_what_it_picks(cli, store, questions, tmp_path):
