@@ -36,11 +36,12 @@ def enumerate_all(path: str, n_jobs: int) -> None:
 
 def speed() -> None:
     """Candidates of one word and of all words, a whole answer about one word, and full scorings."""
+    from bagpack import find_pairs
     from bagpack.contexts.candidates import find_candidates, frequent_words
     from bagpack.contexts.targets import Target
     from bagpack.data import relations_path
-    from bagpack.find import find_pairs, train_on_examples
     from bagpack.find.examples import read_examples
+    from bagpack.find.training import train_on_examples
 
     corpus = store()
     words = frequent_words(corpus, WORDS)

@@ -10,6 +10,7 @@ import csv
 import lzma
 import os
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def _by_find(
     source: ContextSource, train: Sequence[Query], asked: Sequence[Query], prior: Counter[Target],
     met: dict[Target, list[Target]], frequent: list[Target],
 ) -> dict[str, Ranking]:  # fmt: skip
-    """What `bagpack find EXAMPLES --w1 QUERY` ranks by, with several weights of the slots (find takes 1)."""
+    """What `bagpack find EXAMPLES --w1 QUERY` ranks by, and the model alone."""
     positives = dict.fromkeys(
         (str(query.target), str(target))
         for query in train
@@ -126,21 +127,19 @@ def _by_find(
     counts = count_pairs(source, pairs, model.basis, model.counting)
     scores = model.label_scores(counts)[:, model.classes.index("hypernym")]
     places = Places.of(source, trained, FindOptions(w1="query", pos2="any"))
-    slots = places.slots([target for target in counts.targets if target is not None])
-    first, second = counts.rows.T
-    slot, pair = slots.slot(first, second), slots.pair(first, second)
-    starts = np.cumsum([0, *map(len, lists.values())]).tolist()
-
-    def ranked(weight: float) -> Ranking:
-        best = {}
-        for start, (one, own) in zip(starts, lists.items(), strict=False):
-            part = slice(start, start + len(own))
-            z = [(v[part] - v[part].mean()) / (v[part].std() or 1) for v in (scores, slot, pair)]
-            values = z[0] + weight / 2 * (z[1] + z[2])
+    alone, found = {}, {}
+    start = 0
+    for one, own in lists.items():
+        part = scores[start : start + len(own)]
+        rows = np.stack([np.zeros(len(own), np.int64), np.arange(1, len(own) + 1)], axis=1)
+        for values, best in ((part, alone), (places.rank([one, *own], rows, part)[0], found)):
             best[one] = [own[k] for k in np.argsort(-values, kind="stable")[:LISTED].tolist()]
+        start += len(own)
+
+    def ranked(best: dict[Target, list[Target]]) -> Ranking:
         return lambda query: frequent if query.target is None else best.get(query.target, frequent)
 
-    return {f"find, weight of the slots {w:g}": ranked(w) for w in (0.0, 0.5, 1.0, 2.0, 4.0)}
+    return {"model alone": ranked(alone), "find": ranked(found)}
 
 
 def _projection(train: Sequence[Query], prior: Counter[Target]) -> Ranking | None:
@@ -186,4 +185,4 @@ def _scores(queries: Sequence[Query], ranking: Ranking) -> tuple[float, float, f
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

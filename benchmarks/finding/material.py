@@ -104,14 +104,14 @@ def tasks(relations: Sequence[str]) -> Iterator[tuple[str, Task]]:
         matrix = PairCounts.open(place)
     else:
         found = find_candidates(source, words.targets, min_count=MIN_COUNT, min_together=MIN_TOGETHER)
-        pairs = [(words.name(one), words.name(two)) for one, two in found.pairs()]
+        pairs = [(words.names[one], words.names[two]) for one, two in found.pairs()]
         matrix = count_pairs(source, pairs, source.pick_basis(1500), CountSettings())
         DATA.mkdir(exist_ok=True)
         matrix.save(place)
     number = {name: k for k, name in enumerate(matrix.tables.name_list)}
     for relation in relations:
         named = {
-            (words.name(target[one]), words.name(target[two]))
+            (words.names[target[one]], words.names[target[two]])
             for one, two in written[relation]
             if target[one] is not None and target[two] is not None
         }

@@ -84,7 +84,7 @@ def systems(corpus: Corpus, relation: str, examples: Sequence[Pair]) -> dict[str
     trained = train_on_examples(corpus, Examples(relation, tuple(examples)))
     options = FindOptions()
     places = Places.of(corpus, trained, options)
-    pool = collect_pool(corpus, trained.model, relation, options, trained, places)
+    pool = collect_pool(corpus, trained.model, relation, options, places)
     alone = pool.scored(trained.model, relation, None)
     both = [*pool.counts.pairs, *((two, one) for one, two in pool.counts.pairs)]
     found = find_pairs(corpus, trained, top=AT, per_word=PER_WORD, sentences=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.corpus import Corpus as Corpus
     from bagpack.corpus.options import TextOptions as TextOptions
     from bagpack.evaluate.crossval import cross_validate as cross_validate
-    from bagpack.find import find_pairs as find_pairs
+    from bagpack.find.ranking import find_pairs as find_pairs
     from bagpack.learn import RatingRegressor as RatingRegressor
     from bagpack.learn import RelationClassifier as RelationClassifier
     from bagpack.learn.model_io import load as load
@@ -28,7 +28,7 @@ _NAMES = {
     "bagpack.corpus.options": ("TextOptions",),
     "bagpack.corpus.corpus": ("Corpus",),
     "bagpack.evaluate": ("cross_validate",),
-    "bagpack.find": ("find_pairs",),
+    "bagpack.find.ranking": ("find_pairs",),
     "bagpack.learn": ("RatingRegressor", "RelationClassifier"),
     "bagpack.learn.model_io": ("load",),
     "bagpack.vectors": ("PairCounts", "PairVectorizer"),

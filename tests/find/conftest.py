@@ -7,8 +7,8 @@ import pytest
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
-from bagpack.find import train_on_examples
 from bagpack.find.examples import Examples
+from bagpack.find.training import train_on_examples
 from bagpack.sources import as_source
 
 SAYINGS = {

@@ -171,7 +171,7 @@ def test_function_words_numbers_and_letters_are_no_candidates(tmp_path, lang, ke
     ]
     (tmp_path / "a.txt").write_text(" .\n".join([*lines, *lines[:200]]))
     index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang))
-    words = {str(target) for target in corpus_vocabulary(as_source(Corpus.open(tmp_path / "a.bp"))).targets}
+    words = {str(target) for target in corpus_vocabulary(Corpus.open(tmp_path / "a.bp"))}
     assert words & set(frequent) == kept and len(words) > 2800
 
 

@@ -9,9 +9,9 @@ import pytest
 from bagpack import PairVectorizer, RelationClassifier, find_pairs, index_corpus, parallel
 from bagpack.contexts import candidates as candidates_module
 from bagpack.errors import InputError, UsageError
-from bagpack.find import FindOptions
 from bagpack.find.candidates import collect_pool
 from bagpack.find.examples import Examples, as_examples
+from bagpack.find.options import FindOptions
 from bagpack.find.ranking import known_pairs
 from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
@@ -98,7 +98,7 @@ def test_the_relation_is_found_from_any_kind_of_examples(source, store, examples
 @pytest.mark.parametrize("given", [["cat"], [("cat", "dog", "cow")], "frame"])
 def test_what_is_no_example(given):
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(UsageError):
+    with pytest.raises((UsageError, InputError)):
         as_examples(pandas.DataFrame({"x": ["a"]}) if given == "frame" else given)
 
 
@@ -140,7 +140,7 @@ def test_the_first_ranking_is_the_decision_without_what_only_pairs_contexts_show
     pool = collect_pool(source, model, "part", FindOptions(scored=50))
     assert {frozenset(pair) for pair in pool.counts.pairs} <= expected and len(pool) == 50
     options = FindOptions(scored=50)
-    both = collect_pool(source, model, "part", options, trained, Places.of(source, trained, options))
+    both = collect_pool(source, model, "part", options, Places.of(source, trained, options))
     assert {frozenset(pair) for pair in both.counts.pairs} > {frozenset(pair) for pair in pool.counts.pairs}
 
 
@@ -266,7 +266,7 @@ def test_one_thing_is_looked_for(source, trained):
 
 def test_a_vocabulary_keeps_the_first_name_of_a_target(source):
     found = vocabulary_of(source, ["red_wheel", "red wheel", "nothing"])
-    assert [found.name(target) for target in found.targets] == ["red_wheel"]
+    assert [found.names[target] for target in found.targets] == ["red_wheel"]
     assert found.unknown == ("nothing",)
 
 

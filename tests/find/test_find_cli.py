@@ -67,6 +67,16 @@ def test_json_a_word_and_known_pairs(cli, store, examples, write):
     assert other["pairs"][0]["w1"] == found["pairs"][1]["w1"]
 
 
+def test_pairs_like_one(cli, store):
+    """One pair is an example like any other, and at most five pairs have its word in the same place."""
+    kinds = ("--pos1", "any", "--pos2", "any")  # made-up words are of any
+    done = cli("find", store, "--like", *GIVEN[0], *kinds, "--json", "--top", 40)
+    found = [(pair["w1"], pair["w2"]) for pair in json.loads(done.out)["pairs"]]
+    assert len(set(found) & set(PARTS)) >= 10 and GIVEN[0] not in found
+    unknown = cli("find", store, "--like", "unicorn", "horn")
+    assert unknown.code == 1 and "unicorn" in unknown.err
+
+
 def test_an_example_is_known_under_any_of_its_names(cli, store, write):
     """As the corpus understands it: red_wheel in the examples is the term red wheel."""
     rows = "".join(f"{a}\t{b}\n" for a, b in [*GIVEN, ("red_wheel", "old_engine")])

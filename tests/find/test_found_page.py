@@ -23,10 +23,20 @@ def found():
     )
     line = Context("texts/<i>town</i>.txt", "+", pieces, 0, 0, 4)
     rows = [
-        FoundPair(n, "wheel" if n % 2 else LONG, "<b>cart</b>", 13.0 - n, 1234 * n, 5, 6)
+        FoundPair(
+            n,
+            "wheel" if n % 2 else LONG,
+            "<b>cart</b>",
+            13.0 - n,
+            1234 * n,
+            5,
+            6,
+            0.5,
+            line if n < 12 else None,
+        )
         for n in range(1, 13)
     ]
-    return Found("part-of", tuple(rows), 1_234_567, 100_000, ("a note & another",), (line,) * 11 + (None,))
+    return Found("part-of", tuple(rows), 1_234_567, 100_000, ("a note & another",))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -63,5 +73,5 @@ def test_the_page_fits_the_window(browser, tmp_path, width, scheme):
 def test_a_pair_that_never_meets_is_described_as_on_a_terminal():
     listed = found()
     rows = (replace(listed.rows[0], together=0), replace(listed.rows[1], together=1))
-    text = render_found(replace(listed, rows=rows, lines=(None, None)), "s.bp")
+    text = render_found(replace(listed, rows=rows), "s.bp")
     assert ">never together<" in text and ">together once<" in text

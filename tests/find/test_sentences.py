@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from bagpack import find_pairs
 from bagpack.contexts.windows import CountSettings
-from bagpack.find import find_pairs, sentences
+from bagpack.find import sentences
 from bagpack.find.sentences import best_lines
 from bagpack.sources import as_source
 from bagpack.vectors.counts import count_pairs
@@ -59,7 +60,8 @@ def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
 def test_found_pairs_have_their_sentences(source, trained):
     found = find_pairs(source, trained, top=12)
     assert len(found) == 12
-    for row, line in zip(found, found.lines, strict=True):
+    for row in found:
+        line = row.line
         words = row.sentence.replace(".", " .").split()
         assert {row.w1, row.w2} <= set(words) and line.text == row.sentence
         assert row.document == "all"

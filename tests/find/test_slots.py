@@ -1,9 +1,13 @@
 """How well words fit the places of a relation, against the formulas written out."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from bagpack.find.slots import Slots, kinds_of, slot_scores
+from bagpack.contexts.targets import Target
+from bagpack.find.slots import Places, Slots, kinds_of, slot_scores
 from bagpack.vectors.words import unit
 
 
@@ -64,6 +68,54 @@ def test_the_weight_is_chosen_by_leaving_examples_out(typed):
         best = np.argsort(-values)[:5]
         right = np.isin(first[best], range(40)) & np.isin(second[best], range(40, 80))
         assert right.mean() > 0.8
+
+
+class Vectors:
+    """Vectors of made-up words."""
+
+    def __init__(self, words):
+        rng = np.random.default_rng(1)
+        self.rows = {word: unit(rng.normal(size=(1, 20)).astype(np.float32))[0] for word in words}
+
+    def vectors(self, targets):
+        return np.array([self.rows[target.keys[0]] for target in targets])
+
+    def class_of(self, targets):
+        return np.ones(len(targets), np.uint8)
+
+
+def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
+    """Examples of the given word itself are left out, and the term counts as much as partners recur."""
+    pairs = [
+        ("dog", "animal"),
+        ("cat", "animal"),
+        ("oak", "tree"),
+        ("elm", "tree"),
+        ("saw", "tool"),
+        ("ox", "beast"),
+    ]
+    words = list(dict.fromkeys(word for pair in pairs for word in pair))
+    targets = [Target((word,)) for word in words]
+    vectors = Vectors(words)
+    positives = [(Target((a,)), Target((b,))) for a, b in pairs]
+    trained = SimpleNamespace(held_out=np.zeros(len(pairs)))
+    places = Places(trained, vectors, positives, ([], []), (frozenset(), frozenset()), (True, False))
+    rows = np.array([(words.index("ox"), k) for k in range(len(words))])
+    model = np.linspace(-1, 1, len(words))
+    others = pairs[:-1]
+    X = np.array([vectors.rows[a] for a, _ in others], float)
+    taught = np.array([[b == word for word in words] for _, b in others], float)
+    predicted = vectors.rows["ox"] @ np.linalg.solve(X.T @ X + 10 * np.eye(20), X.T @ taught)
+    plain, _ = slot_scores(
+        places.slots(targets), *rows.T, model, [], trained.held_out, np.ones(len(words), bool)
+    )
+    values, of_kind, weight = places.rank(targets, rows, model)
+    added = 2 * 4 / 5 * (predicted - predicted.mean()) / predicted.std()  # four of five partners recur
+    np.testing.assert_allclose(values, plain + added, rtol=1e-5)
+    assert weight == 1 and of_kind.all()
+    once = replace(places, positives=[positives[0], positives[2], positives[4]])
+    plain, _ = slot_scores(once.slots(targets), *rows.T, model, [], trained.held_out, of_kind)
+    np.testing.assert_allclose(once.rank(targets, rows, model)[0], plain)
 
 
 def test_kinds_are_those_of_a_quarter_of_the_examples():

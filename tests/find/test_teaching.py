@@ -1,11 +1,11 @@
 """Teaching: the candidates stay, the ranking follows the answers, and a worse model is not used."""
 
-import numpy as np
 import pytest
 
+from bagpack import find_pairs
 from bagpack.errors import InputError
-from bagpack.find import FindOptions, find_pairs
 from bagpack.find.examples import Examples
+from bagpack.find.options import FindOptions
 from bagpack.find.teaching import LEAST, UNCERTAIN, Teaching, is_held_out
 
 from .conftest import GIVEN, HELD_OUT
@@ -21,32 +21,30 @@ def teaching(source):
 def test_the_first_ranking_is_that_of_find(teaching, source):
     ranking = teaching.rank()
     found = find_pairs(source, EXAMPLES, top=100, sentences=False)
-    assert list(ranking.pairs[:100]) == [(row.w1, row.w2) for row in found]
+    assert ranking.rows[:100] == list(found)
     assert ranking.examples == (len(GIVEN), 0) and not ranking.kept
-    assert not {frozenset(pair) for pair in ranking.pairs} & {frozenset(pair) for pair in GIVEN}
+    assert not {frozenset(row.pair) for row in ranking.rows} & {frozenset(pair) for pair in GIVEN}
 
 
 def test_the_best_are_asked_about_and_after_answers_every_tenth_is_uncertain(teaching):
     ranking = teaching.rank()
-    assert ranking.questions(20) == [(k, False) for k in range(20)]
-    first = ranking.pairs[0]
+    assert ranking.questions(20) == [(row, False) for row in ranking.rows[:20]]
+    first = ranking.rows[0].pair
     asked = ranking.questions(20, [first[::-1]])
     assert [unsure for _, unsure in asked] == [k % UNCERTAIN == UNCERTAIN - 1 for k in range(20)]
-    best = [k for k, unsure in asked if not unsure]
-    assert best == list(range(1, 19))
-    others = np.arange(21, 81)
-    assert abs(ranking.score[asked[9][0]]) == np.abs(ranking.score[others]).min()
-    assert len({k for k, _ in ranking.questions(10**6, [first])}) == len(ranking.pairs) - 1
+    assert [row for row, unsure in asked if not unsure] == ranking.rows[1:19]
+    assert abs(asked[9][0].model_score) == min(abs(row.model_score) for row in ranking.rows[21:81])
+    assert len({row for row, _ in ranking.questions(10**6, [first])}) == len(ranking.rows) - 1
 
 
 def test_answers_change_the_ranking(teaching):
     """A rejected pair is gone, and its score falls more than most; nothing is drawn again."""
     before = teaching.rank()
-    wrong = next(pair for pair in before.pairs if not is_held_out(pair))
+    wrong = next(row.pair for row in before.rows if not is_held_out(row.pair))
     after = teaching.rank({wrong: False})
-    assert after.examples == (len(GIVEN), 1) and wrong not in after.pairs
-    assert set(teaching.trained.drawn) <= set(teaching.first.drawn)
-    assert list(before.pairs[:20]) != list(after.pairs[:20])
+    assert after.examples == (len(GIVEN), 1) and wrong not in [row.pair for row in after.rows]
+    assert set(teaching.trained.drawn) <= set(teaching.first.trained.drawn)
+    assert [row.pair for row in before.rows[:20]] != [row.pair for row in after.rows[:20]]
 
 
 def test_a_fifth_of_the_answers_is_not_trained_on(teaching):
@@ -58,7 +56,7 @@ def test_a_fifth_of_the_answers_is_not_trained_on(teaching):
 
 def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     """Right answers are held out, wrong ones are trained on: the model before them stays."""
-    pairs = list(teaching.rank().pairs)
+    pairs = [row.pair for row in teaching.rank().rows]
     first = teaching.trained
     relation = set(HELD_OUT)
     aside = [(pair, pair in relation) for pair in pairs if is_held_out(pair)]
@@ -72,7 +70,7 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
 
 
 def test_lines_have_both_words(teaching):
-    pairs = teaching.rank().pairs[:3]
+    pairs = [row.pair for row in teaching.rank().rows[:3]]
     for (w1, w2), lines in zip(pairs, teaching.lines(pairs), strict=True):
         assert 1 <= len(lines) <= 3
         assert all(w1 in line.text and w2 in line.text for line in lines)
@@ -84,7 +82,7 @@ def test_nothing_to_ask(source):
 
 
 def test_the_reasons_add_up_and_name_the_examples(teaching):
-    pair = teaching.rank().pairs[0]
+    pair = teaching.rank().rows[0].pair
     why = teaching.explain(pair).decisions[0]
     assert why.base + sum(part.value for part in why.parts) == pytest.approx(why.value, abs=1e-6)
     scored = teaching._last[1]

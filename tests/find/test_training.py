@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bagpack import parallel
+from bagpack import find_pairs, parallel
 from bagpack.errors import InputError, UsageError
-from bagpack.find import find_pairs, training
+from bagpack.find import training
 from bagpack.find.examples import Examples, read_examples
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.training import train_on_examples
@@ -18,22 +18,20 @@ from ..contexts import oracle
 from .conftest import GIVEN, HELD_OUT, SENTENCES
 
 
-def draw(source, examples, number=80, seed=0, **more):
-    return draw_negatives(source, examples, number, seed=seed, **more)
+def draw(source, examples, number=80, seed=0):
+    return draw_negatives(source, examples, number, seed=seed)
 
 
 def test_negatives_co_occur_and_are_no_examples(source):
     examples = Examples("part", tuple(GIVEN))
     drawn = draw(source, examples)
-    assert len(drawn) == len(set(drawn)) == 80
-    assert not set(drawn) & set(GIVEN)
-    reversals = {(two, one) for one, two in GIVEN}
-    assert reversals <= set(drawn)
-    for one, two in set(drawn) - reversals:
+    assert 75 <= len(drawn) == len(set(drawn)) <= 80
+    assert not {frozenset(pair) for pair in drawn} & {frozenset(pair) for pair in GIVEN}
+    for one, two in drawn:
         assert list(oracle.pair_contexts(SENTENCES, (one,), (two,)))
     firsts, seconds = ({pair[side] for pair in GIVEN} for side in (0, 1))
-    near = [pair for pair in set(drawn) - reversals if pair[0] in firsts or pair[1] in seconds]
-    assert len(near) >= 0.4 * (len(drawn) - len(reversals))
+    near = [pair for pair in drawn if pair[0] in firsts or pair[1] in seconds]
+    assert len(near) >= 0.4 * len(drawn)
 
 
 def test_negatives_depend_on_the_seed_alone(source):
@@ -45,8 +43,10 @@ def test_negatives_depend_on_the_seed_alone(source):
 
 
 def test_a_symmetric_relation_has_no_reversed_negatives(source):
+    turned = {pair[::-1] for pair in GIVEN}
+    assert turned <= set(train_on_examples(source, Examples("part", tuple(GIVEN)), b=100).drawn)
     symmetric = Examples("part", (*GIVEN, GIVEN[0][::-1]))
-    assert not {frozenset(pair) for pair in draw(source, symmetric)} & {frozenset(pair) for pair in GIVEN}
+    assert not turned & set(train_on_examples(source, symmetric, b=100).drawn)
 
 
 def test_the_number_of_negatives_grows_with_the_examples():
@@ -66,8 +66,8 @@ def test_the_model_is_the_mean_of_one_per_hand(source):
     """The drawn pairs are dealt; each hand has all examples and their reverses."""
     trained = train_on_examples(source, Examples("part", tuple(GIVEN)), b=100)
     given, reversed_ = len(GIVEN), {pair[::-1] for pair in GIVEN}
-    hands = training._deal(trained.drawn, given, reversed_, number_to_draw(given))
-    assert reversed_ <= set(trained.drawn)
+    hands = training._deal(len(trained.drawn), given, len(reversed_), number_to_draw(given))
+    assert set(trained.drawn[: len(reversed_)]) == reversed_
     pairs = [*GIVEN, *trained.drawn]
     common = {*GIVEN, *reversed_}
     rest = [{pairs[row] for row in hand} - common for hand in hands]

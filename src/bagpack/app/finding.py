@@ -189,21 +189,19 @@ def search(library: Library, progress: str, task: Task, number: int = SHOWN) -> 
     with parallel.settings(n_jobs=-1), parallel.on_threads():
         ranking = teaching.rank(answered)
         chosen = ranking.questions(number, answered)
-        pairs = [ranking.pairs[k] for k, _ in chosen]
-        lines = teaching.lines(pairs, 1)
-    values = [float(ranking.value[k]) for k, _ in chosen]
-    least, most = min(values, default=0.0), max(values, default=1.0)
+        lines = teaching.lines([row.pair for row, _ in chosen], 1)
+    scores = [row.score for row, _ in chosen]
+    least, most = min(scores, default=0.0), max(scores, default=1.0)
     rows = []
-    for (k, unsure), (w1, w2), value, line in zip(chosen, pairs, values, lines, strict=True):
-        n_w1, n_w2, _, _, together = ranking.totals[k].tolist()
-        share = (value - least) / ((most - least) or 1.0)
+    for (own, unsure), line in zip(chosen, lines, strict=True):
+        share = (own.score - least) / ((most - least) or 1.0)
         shown = (line[0].pieces, line[0].document) if line else ((), "")
-        rows.append(FoundRow(w1, w2, value, share, together, n_w1, n_w2, unsure, *shown))
+        rows.append(FoundRow(*own.pair, own.score, share, own.together, own.n_w1, own.n_w2, unsure, *shown))
     right = sum(answered.values())
     low, high = _interval(right, len(answered))
     return FindPage(
-        rows, near(library, unknown), teaching.kinds, teaching.pool.candidates, teaching.first.notes,
-        len(answered), right, low, high, ranking.held_out, ranking.before, ranking.kept,
+        rows, near(library, unknown), teaching.places.kind_names, teaching.pool.candidates,
+        teaching.first.trained.notes, len(answered), right, low, high, ranking.held_out, ranking.before, ranking.kept,
     )  # fmt: skip
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from bagpack import console
 from bagpack.cli import options as opt
 from bagpack.cli.look import import_server, run_server
 from bagpack.errors import UsageError
-
-if TYPE_CHECKING:
-    from bagpack.find.examples import Examples
 
 ON_SCREEN, IN_FILES = 20, 500
 
@@ -41,8 +38,9 @@ def find(
 ) -> None:
     """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.files import check_not_read
-    from bagpack.find import FindOptions, find_pairs
     from bagpack.find.export import check_found_file, is_turtle, write_turtle
+    from bagpack.find.options import FindOptions
+    from bagpack.find.ranking import find_pairs
     from bagpack.learn.model_io import load_model
     from bagpack.report.html import render_found, write_page
     from bagpack.report.screens import show_found
@@ -63,8 +61,8 @@ def find(
     loaded = load_model(model) if model else None
     source = loaded.open_source(name) if loaded else open_source(name)
     with opt.at_work(json):
-        given, notes = _examples(examples, label, columns)
-        found = find_pairs(source, given, model=loaded, like=like, options=options)
+        given, notes = ([like], []) if like else _examples(examples, label, columns)
+        found = find_pairs(source, given, model=loaded, options=options)
     if out is not None and is_turtle(out):
         write_turtle(out, found.to_dicts(), found.label)
     else:
@@ -83,7 +81,7 @@ def find(
             console.print_message(note, "dim")
 
 
-def _examples(path: str | None, label: str | None, columns: str) -> tuple[Examples | None, list[str]]:
+def _examples(path: str | None, label: str | None, columns: str) -> tuple[Any, list[str]]:
     """The examples of a file together with the answers of `bagpack teach` about them, and a note about these."""
     from bagpack.find.answers import answers_path, read_answers, with_answers
     from bagpack.find.examples import read_examples

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -48,13 +48,6 @@ def read_answers(path: Path) -> dict[Pair, str]:
     return dict(zip(data.pairs, data.labels, strict=True))
 
 
-@dataclass(frozen=True)
-class _Line:
-    pair: Pair
-    data: bytes
-    before: str | None  # the label that the pair had
-
-
 class Answers:
     """The examples of a relation, and the answers about them; ``annotator`` is written with each answer."""
 
@@ -70,7 +63,9 @@ class Answers:
         self.examples = read_examples(examples, label, columns)
         self.path = answers_path(examples)
         self.given = read_answers(self.path) if self.path != Path(os.path.realpath(examples)) else {}
-        self._lines: list[_Line] = []
+        self._lines: list[
+            tuple[Pair, bytes, str | None]
+        ] = []  # of this session, with the label that the pair had
         if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
             raise InputError(
                 f"{self.path} cannot be written, and answers are kept there; make it writable, or teach a copy of the "
@@ -103,7 +98,7 @@ class Answers:
             except OSError:
                 handle.truncate(end)  # half a line is of no use
                 raise
-        self._lines.append(_Line(pair, line, self.given.pop(pair, None)))
+        self._lines.append((pair, line, self.given.pop(pair, None)))
         self.given[pair] = label
 
     def undo(self) -> Pair:
@@ -112,19 +107,19 @@ class Answers:
             raise InputError(
                 f"there is no answer of this session to undo; edit {self.path.name} for older ones"
             )
-        last = self._lines[-1]
+        pair, line, before = self._lines[-1]
         with self._opened() as handle:
-            start = handle.seek(0, os.SEEK_END) - len(last.data)
+            start = handle.seek(0, os.SEEK_END) - len(line)
             handle.seek(max(start, 0))
-            if handle.read() != last.data:
+            if handle.read() != line:
                 raise InputError(f"{self.path.name} was changed since; edit the file instead")
             handle.truncate(start)
             os.fsync(handle.fileno())
         self._lines.pop()
-        del self.given[last.pair]
-        if last.before is not None:
-            self.given[last.pair] = last.before
-        return last.pair
+        del self.given[pair]
+        if before is not None:
+            self.given[pair] = before
+        return pair
 
     @contextmanager
     def _opened(self) -> Iterator[FileIO]:

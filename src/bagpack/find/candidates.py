@@ -6,7 +6,7 @@ that it ranks highest, by themselves and together with how well the words fit th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -20,8 +20,7 @@ from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError
 from bagpack.find.options import FindOptions
-from bagpack.find.slots import Places, slot_scores
-from bagpack.find.training import Trained
+from bagpack.find.slots import Places
 from bagpack.find.vocabulary import corpus_of, corpus_vocabulary, vocabulary_of
 from bagpack.learn.features import STATISTICS_FACTOR, Features, statistics_of
 from bagpack.learn.model import LinearModel
@@ -65,23 +64,13 @@ def label_score(model: LinearModel, decisions: Floats, label: Any, totals: I64) 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Candidates counted in full, ready to be scored by any model over the same basis.
-
-    Attributes
-    ----------
-    counts
-        The pairs in the first order.
-    candidates
-        How many pairs there were before the first pass.
-    unknown
-        Terms of the user's list that the corpus does not contain.
-    """
+    """Candidates counted in full, ready to be scored by any model over the same basis."""
 
     source: ContextSource
-    counts: PairCounts
-    candidates: int
+    counts: PairCounts  # each pair in one order
+    candidates: int  # how many pairs there were before the first pass
     asked: FindOptions
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # terms of the user's list that the corpus does not contain
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -97,72 +86,55 @@ class Pool:
     def scored(
         self, model: LinearModel, label: Any, places: Places | None, features: list[Features] | None = None
     ) -> ScoredPool:
-        """Each pair in its better order, with the model's score and the value that it is ranked by."""
+        """Each pair in its better order, with the model's score and the value that it is ranked by.
+
+        Where the fit of the words counts or parts of speech are asked for, pairs of others have the value -inf.
+        """
         orders = self._orders()
         decisions = [model.decide(own) for own in features or self.features(model)]
         scores = np.stack(
             [label_score(model, own, label, rows.totals) for own, rows in zip(decisions, orders, strict=True)]
         )
-        values, allowed, weight = scores, np.ones(scores.shape, np.bool_), 0.0
+        values, weight = scores, 0.0
         if places is not None and len(self):
-            values, allowed, weight = self._with_slots(scores, places)
+            targets = [target for target in self.counts.targets if target is not None]  # all of them
+            rows = np.concatenate([own.rows for own in orders])
+            values, of_kind, weight = places.rank(targets, rows, scores.ravel())
+            values = values.reshape(scores.shape)
+            if weight or self.asked.pos1 is not None or self.asked.pos2 is not None:
+                values = np.where(of_kind.reshape(scores.shape), values, -np.inf)
         better = values.argmax(axis=0)
         counts = orders[0]
         if len(orders) > 1:
             rows = np.where(better[:, None], orders[1].rows, counts.rows)
             counts = replace(counts, rows=rows, swapped=np.where(better, orders[1].swapped, counts.swapped))
         chosen = better, np.arange(len(better))
-        return ScoredPool(counts, values[chosen], scores[chosen], allowed[chosen], weight)
-
-    def _with_slots(self, scores: Floats, places: Places) -> tuple[Floats, Bools, float]:
-        """Values with the fit of the words; where it counts, pairs of other parts of speech are not allowed."""
-        targets = [target for target in self.counts.targets if target is not None]  # all of them
-        rows = (
-            self.counts.rows
-            if len(scores) == 1
-            else np.concatenate([self.counts.rows, self.counts.rows[:, ::-1]])
-        )
-        first_kind, second_kind = places.of_kind(targets)
-        of_kind = first_kind[rows[:, 0]] & second_kind[rows[:, 1]]
-        examples = [(len(targets) + 2 * k, len(targets) + 2 * k + 1) for k in range(len(places.positives))]
-        values, weight = slot_scores(
-            places.slots(targets), rows[:, 0], rows[:, 1], scores.ravel(), examples, places.held_out, of_kind
-        )
-        if not weight and self.asked.pos1 is None and self.asked.pos2 is None:
-            of_kind = np.ones(len(of_kind), np.bool_)
-        values = np.where(of_kind, values, -np.inf)
-        return values.reshape(scores.shape), of_kind.reshape(scores.shape), weight
+        return ScoredPool(counts, values[chosen], scores[chosen], weight)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredPool:
-    """A pool under a model: each pair in its better order.
-
-    ``value`` is what pairs are ranked by, ``score`` the model's own; ``weight`` is that of the words' fit.
-    """
+    """A pool under a model: each pair in its better order."""
 
     counts: PairCounts
-    value: Floats
-    score: Floats
-    allowed: Bools
-    weight: float
+    value: Floats  # what pairs are ranked by
+    score: Floats  # the model's own
+    weight: float  # of the words' fit
 
     def order(self) -> I64:
         """Best first: by value, then by the model's score, then by the words; pairs of other kinds are excluded."""
-        names = self.counts.name_list
-        rank = np.empty(len(names), np.int64)
-        rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+        rank = np.argsort(np.argsort(np.array(self.counts.name_list, object), kind="stable"))
         first, second = rank[self.counts.rows].T
         order = np.lexsort([second, first, -self.score, -self.value])
-        return order[self.allowed[order]]
+        return order[np.isfinite(self.value[order])]
 
 
 # The first pass -------------------------------------------------------------------------------------------------
 
 
 def collect_pool(
-    source: ContextSource, model: LinearModel, label: Any, asked: FindOptions, trained: Trained | None = None,
-    places: Places | None = None, keep: bool = False,
+    source: ContextSource, model: LinearModel, label: Any, asked: FindOptions, places: Places | None = None,
+    keep: bool = False,
 ) -> Pool:  # fmt: skip
     """Enumerate the candidates of a corpus, rank them by what costs little, and count the best in full.
 
@@ -175,35 +147,35 @@ def collect_pool(
     windows = model.counting.windows
     vocabulary = vocabulary_of(source, asked.among, least[0])
     batches: Iterable[Candidates]
-    if keep and asked.among is None and not any(asked.fixed):
+    if keep and asked.among is None and not any(given):
         batches = kept_candidates(corpus, windows, *least)
     else:
         batches = candidate_batches(
             corpus, vocabulary.targets, w1=given[0], w2=given[1], windows=windows, min_count=least[0],
             min_together=least[1],
         )  # fmt: skip
-    number = held = 0
+        if any(given):  # only the words that it co-occurs with are counted
+            batches = [_used_words(join_candidates(list(batches)))]
+    number = 0
     chosen: list[Candidates] = []
-    words: _Words | None = None
+    ranking: _FirstRanking | None = None
     for batch in batches:
         number += len(batch)
-        words = words or _Words.of(source, batch, model, label, asked, places, trained)
+        ranking = ranking or _FirstRanking(source, batch.words, model, label, asked, places)
         chosen.append(batch)
-        held += len(batch)
-        if held > AT_ONCE:
-            chosen = [words.best(join_candidates(chosen))]
-            held = len(chosen[0])
-    assert words is not None  # there is at least one batch
-    best = words.best(join_candidates(chosen))
+        if sum(map(len, chosen)) > AT_ONCE:
+            chosen = [ranking.best(join_candidates(chosen))]
+    assert ranking is not None  # there is at least one batch
+    best = ranking.best(join_candidates(chosen))
     if not keep:
         _last_rows.clear()
     best = best.take(np.lexsort((best.second, best.first)))
     written = {own: word for own, word in zip(given, (asked.w1, asked.w2), strict=True) if own and word}
-    names = _names(words.targets, {**vocabulary.names, **written})
-    rows = zip(words.row[best.first].tolist(), words.row[best.second].tolist(), strict=True)
+    names = _names(best.words, {**vocabulary.names, **written})
+    pairs = [(names[a], names[b]) for a, b in zip(best.first.tolist(), best.second.tolist(), strict=True)]
     counts = count_pairs(
-        source, [(names[a], names[b]) for a, b in rows], model.basis, model.counting,
-        cache_of(source, model.basis, model.counting), dict(zip(names, words.targets, strict=True)),
+        source, pairs, model.basis, model.counting, cache_of(source, model.basis, model.counting),
+        dict(zip(names, best.words, strict=True)),
     )  # fmt: skip
     return Pool(source, counts, number, asked, vocabulary.unknown)
 
@@ -215,7 +187,7 @@ def _given(source: ContextSource, word: str) -> Target:
     return target
 
 
-def _names(targets: list[Target], written: dict[Target, str]) -> list[str]:
+def _names(targets: Sequence[Target], written: dict[Target, str]) -> list[str]:
     """A name for each, as the user or the corpus writes it, none twice."""
     own = [str(target) for target in targets]
     names = [written.get(target, name) for target, name in zip(targets, own, strict=True)]
@@ -224,111 +196,89 @@ def _names(targets: list[Target], written: dict[Target, str]) -> list[str]:
     return [name if name not in own else plain for name, plain in zip(names, own, strict=True)]
 
 
+def _used_words(found: Candidates) -> Candidates:
+    """The same pairs without the words that none of them has."""
+    used, rows = np.unique(np.concatenate([found.first, found.second]), return_inverse=True)
+    first, second = np.split(rows.astype(np.int32), 2)
+    words = [found.words[k] for k in used.tolist()]
+    return replace(found, words=words, n_words=found.n_words[used], first=first, second=second)
+
+
 @lru_cache(maxsize=1)
 def kept_candidates(
     corpus: Corpus, windows: Windows, min_count: int, min_together: int
 ) -> tuple[Candidates, ...]:
     """All candidates of a corpus: 16 bytes each, about 100 MB for 72 million tokens, which take 4 s to find."""
-    vocabulary = corpus_vocabulary(corpus, min_count=min_count)
+    words = corpus_vocabulary(corpus, min_count)
     return tuple(
-        candidate_batches(
-            corpus, vocabulary.targets, windows=windows, min_count=min_count, min_together=min_together
-        )
+        candidate_batches(corpus, words, windows=windows, min_count=min_count, min_together=min_together)
     )
 
 
-@dataclass(eq=False)
-class _Words:
-    """The words of candidates, and what each adds to a score.
+class _FirstRanking:
+    """What the model and the places add for each word: as first and as second one, without its partner."""
 
-    ``row`` has each candidate word's place among the targets; ``one`` and ``two`` what the model adds for it as first
-    and as second word; ``fits`` how well it fits each place. ``spread`` has the standard deviations of scores and fits
-    over pairs that were drawn, so that the two can be added.
-    """
-
-    targets: list[Target]
-    row: I64
-    one: Floats
-    two: Floats
-    model: LinearModel
-    label: Any
-    asked: FindOptions
-    fits: tuple[Floats, Floats] | None = None
-    kinds: tuple[Bools, Bools] | None = None
-    spread: tuple[float, float] = (1.0, 1.0)
-
-    @classmethod
-    def of(
-        cls, source: ContextSource, found: Candidates, model: LinearModel, label: Any, asked: FindOptions,
-        places: Places | None, trained: Trained | None,
-    ) -> _Words:  # fmt: skip
-        """All words of the candidates or, where one is given, those that it co-occurs with."""
-        used = np.arange(len(found.words))
-        if any(asked.fixed):
-            used = np.unique(np.concatenate([found.first, found.second]))
-        row = np.full(len(found.words), -1, np.int64)
-        row[used] = np.arange(used.size)
-        targets = [found.words[k] for k in used.tolist()]
-        one = two = np.zeros(len(targets))
+    def __init__(
+        self, source: ContextSource, targets: Sequence[Target], model: LinearModel, label: Any, asked: FindOptions,
+        places: Places | None,
+    ) -> None:  # fmt: skip
+        self.model, self.asked = model, asked
+        self.output, self.sign = model.output_of(label)
+        self.added = (np.zeros(len(targets)),) * 2
         if "v1" in model.weights:
-            output, sign = model.output_of(label)
-            one, two = (
-                sign * np.asarray(own @ model.weights[block][:, output])
-                for block, own in zip(("v1", "v2"), _word_rows(source, model, targets), strict=True)
-            )
-        words = cls(targets, row, one, two, model, label, asked)
+            rows = _word_rows(source, model, targets)
+            self.added = (self._times(rows[0], "v1"), self._times(rows[1], "v2"))
+        self.fits: list[Floats] = []
         if places is not None:
             slots = places.slots(targets)
-            words.fits = slots.fits(0)[: len(targets)], slots.fits(1)[: len(targets)]
-            words.kinds = places.of_kind(targets)
-            words.spread = _spread(places, trained)
-        return words
+            self.fits = [slots.fits(place)[: len(targets)] for place in (0, 1)]
+            self.kinds = places.of_kind(targets)
+            # Scores and fits can be added once they are divided by their spread over the pairs that were drawn.
+            drawn = places.trained.counts[len(places.trained.examples.pairs) :]
+            fit = places.slots([word for word in drawn.targets if word is not None]).slot(*drawn.rows.T)
+            both = (model.decisions(drawn)[:, self.output], fit)
+            self.spread = [float(own.std()) or 1.0 if len(own) else 1.0 for own in both]
+
+    def _times(self, rows: Any, block: str) -> Floats:
+        return np.asarray(self.sign * (rows @ self.model.weights[block][:, self.output]))
 
     def best(self, found: Candidates) -> Candidates:
-        """The candidates that the first rankings put first.
+        """The candidates that are first by the words' and the pairs' own values, or together with the words' fit.
 
-        Equal scores are in the order of the words' numbers, so that the choice does not depend on the batches.
+        Equal values are in the order of the words' numbers, so that the choice does not depend on the batches.
         """
         if len(found) <= self.asked.scored:
             return found
-        first, second, totals = self.row[found.first], self.row[found.second], _totals(found)
-        orders = [(first, second, totals)]
+        n1, n2 = found.n_words[found.first], found.n_words[found.second]
+        totals = np.stack([n1, n2, found.n_plus, found.n_minus, found.together], axis=1).astype(np.int64)
+        orders = [(found.first, found.second, totals)]
         if not any(self.asked.fixed):
-            orders.append((second, first, totals[:, [1, 0, 3, 2, 4]]))
-        plain = [self.one[a] + self.two[b] + self._statistics(own) for a, b, own in orders]
-        rankings = [np.maximum.reduce(plain)]
-        if self.fits is not None and self.kinds is not None:
-            fits, typed = self.fits, []
-            for (a, b, _), score in zip(orders, plain, strict=True):
-                free = [
-                    own[k]
-                    for own, k, is_given in zip(fits, (a, b), self.asked.fixed, strict=True)
-                    if not is_given
-                ]
-                slot = np.minimum.reduce(free or [fits[0][a]])
-                allowed = self.kinds[0][a] & self.kinds[1][b]
-                typed.append(np.where(allowed, score / self.spread[0] + slot / self.spread[1], -np.inf))
-            rankings.append(np.maximum.reduce(typed))
-        chosen = np.zeros(len(found), np.bool_)
-        for ranking in rankings:
-            chosen |= _highest(ranking, found, self.asked.scored)
+            orders.append((found.second, found.first, totals[:, [1, 0, 3, 2, 4]]))
+        scores = [self.added[0][a] + self.added[1][b] + self._statistics(own) for a, b, own in orders]
+        rankings = [np.maximum.reduce(scores)]
+        if self.fits:
+            free = [place for place in (0, 1) if not self.asked.fixed[place]] or [0]
+            fitting = []
+            for words, score in zip(orders, scores, strict=True):
+                fit = np.minimum.reduce([self.fits[place][words[place]] for place in free])
+                of_kind = self.kinds[0][words[0]] & self.kinds[1][words[1]]
+                fitting.append(np.where(of_kind, score / self.spread[0] + fit / self.spread[1], -np.inf))
+            rankings.append(np.maximum.reduce(fitting))
+        chosen = np.logical_or.reduce([_highest(own, found, self.asked.scored) for own in rankings])
         return found.take(np.flatnonzero(chosen))
 
     def _statistics(self, totals: I64) -> Floats:
         """What the pair's statistics add; of a model without them, its PMI."""
         values = statistics_of(totals, self.model.basis, self.model.counting)
         if STATISTICS not in self.model.weights:
-            pmi: Floats = values[:, PMI]
-            return pmi
-        output, sign = self.model.output_of(self.label)
-        added: Floats = sign * STATISTICS_FACTOR * (values @ self.model.weights[STATISTICS][:, output])
-        return added
+            return np.asarray(values[:, PMI])
+        return STATISTICS_FACTOR * self._times(values, STATISTICS)
 
 
 _last_rows: list[Any] = []  # what they depend on, words and their features, of the last search that is kept
 
 
-def _word_rows(source: ContextSource, model: LinearModel, targets: list[Target]) -> Any:
+def _word_rows(source: ContextSource, model: LinearModel, targets: Sequence[Target]) -> Any:
     """Features of words as first and as second ones; a preset that learns nothing has the same in the next search."""
     key = source.content_hash, model.basis.hash, model.counting, model.preset
     if _last_rows and _last_rows[0] == key and _last_rows[1] == targets:
@@ -340,20 +290,6 @@ def _word_rows(source: ContextSource, model: LinearModel, targets: list[Target])
     return rows
 
 
-def _spread(places: Places, trained: Trained | None) -> tuple[float, float]:
-    """The standard deviations of scores and fits over the pairs that were drawn as negatives."""
-    if trained is None or trained.counts is None or len(trained.drawn) < 2:
-        return 1.0, 1.0
-    drawn = trained.counts[len(trained.examples.pairs) :]
-    output, _ = trained.model.output_of(trained.label)
-    scores = trained.model.decisions(drawn)[:, output]
-    targets = [
-        target for target in drawn.targets if target is not None
-    ]  # all: they were drawn from the corpus
-    fit = places.slots(targets).slot(drawn.rows[:, 0], drawn.rows[:, 1])
-    return float(scores.std()) or 1.0, float(fit.std()) or 1.0
-
-
 def _highest(ranking: Floats, found: Candidates, most: int) -> Bools:
     """The candidates with the highest values; of equal ones, those whose words have the lower numbers."""
     least = np.partition(ranking, len(ranking) - most)[len(ranking) - most]
@@ -362,9 +298,3 @@ def _highest(ranking: Floats, found: Candidates, most: int) -> Bools:
     equal = equal[np.lexsort((found.second[equal], found.first[equal]))]
     chosen[equal[: most - np.count_nonzero(chosen)]] = True
     return chosen
-
-
-def _totals(found: Candidates) -> I64:
-    """n(w1), n(w2), n+, n− and n of each pair."""
-    words = (found.n_words[found.first], found.n_words[found.second])
-    return np.stack([*words, found.n_plus, found.n_minus, found.together], axis=1).astype(np.int64)

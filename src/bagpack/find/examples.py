@@ -76,23 +76,16 @@ def as_examples(given: Any, label: str | None = None, columns: Mapping[str, str]
         return given
     if isinstance(given, str | Path | TextFile):
         return read_examples(given, label, columns)
-    if hasattr(given, "columns") and hasattr(given, "to_dict"):
-        names = {"w1": "w1", "w2": "w2", "label": "label", **(columns or {})}
-        if missing := [names[name] for name in ("w1", "w2") if names[name] not in given.columns]:
-            shown = ", ".join(map(str, given.columns))
-            raise UsageError(f"the data frame has no column {missing[0]!r}; it has {shown}")
-        pairs = list(zip(map(str, given[names["w1"]]), map(str, given[names["w2"]]), strict=True))
-        if names["label"] in given.columns:
-            return make_examples(pairs, map(str, given[names["label"]]), label)
-    else:
-        pairs = []
-        for pair in given:
-            if isinstance(pair, str) or len(pair) != 2:
-                raise UsageError(f"an example is a pair of two words, and {pair!r} is not")
-            pairs.append((str(pair[0]), str(pair[1])))
+    if hasattr(given, "to_csv") or hasattr(given, "write_csv"):  # a data frame of pandas, of polars
+        pandas = hasattr(given, "to_csv")
+        text = given.to_csv(sep="\t", index=False) if pandas else given.write_csv(separator="\t")
+        return read_examples(TextFile("the data frame", text.splitlines()), label, columns)
     if label is not None:
         raise UsageError(f"the examples have no labels, so label={label!r} cannot choose among them")
-    return Examples(UNNAMED, tuple(dict.fromkeys(pairs)))
+    for pair in (given := list(given)):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise UsageError(f"an example is a pair of two words, and {pair!r} is not")
+    return Examples(UNNAMED, tuple(dict.fromkeys((str(w1), str(w2)) for w1, w2 in given)))
 
 
 def read_examples(

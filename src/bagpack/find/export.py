@@ -10,12 +10,9 @@ from urllib.parse import quote
 
 from bagpack.errors import UsageError, import_extra
 from bagpack.files import check_file, replacing
-from bagpack.sheets import UNWRITABLE, check_table
+from bagpack.sheets import check_table
 
 TURTLE = ".ttl"
-OTHER_GRAPHS = (
-    ".rdf", ".owl", ".xml", ".nt", ".n3", ".nq", ".trig", ".jsonld", ".skos", ".graphml", ".gexf", ".gml", ".dot",
-)  # fmt: skip
 BASE = "urn:bagpack:"
 ISO_THES = "http://purl.org/iso25964/skos-thes#"
 # What a label means in SKOS; every other one becomes a property of its own, below skos:semanticRelation.
@@ -33,14 +30,13 @@ def is_turtle(path: Path) -> bool:
 
 def check_found_file(path: Path, overwrite: bool) -> None:
     """Whether pairs can be written here in the format of the file's name, before the work."""
-    suffix = path.suffix.lower()
-    if suffix in OTHER_GRAPHS or suffix in UNWRITABLE:
-        raise UsageError(f"{path} cannot be written as {suffix}; name it .tsv, .csv, .xlsx or .ttl")
-    if not is_turtle(path):
+    if path.suffix.lower() not in {"", ".txt", ".tsv", ".csv", ".xlsx", TURTLE}:
+        raise UsageError(f"{path} cannot be written as {path.suffix}; name it .tsv, .csv, .xlsx or .ttl")
+    if is_turtle(path):
+        _rdflib()
+        check_file(path, "thesaurus", lambda head: False, "thesaurus.ttl", overwrite)
+    else:
         check_table(path, "table of pairs", overwrite=overwrite)
-        return
-    _rdflib()
-    check_file(path, "thesaurus", lambda head: False, "thesaurus.ttl", overwrite)
 
 
 def write_turtle(path: Path, rows: Iterable[Mapping[str, Any]], label: str, lang: str = "en") -> None:

@@ -14,52 +14,29 @@ from bagpack.vectors.word_classes import class_numbers
 
 @dataclass(frozen=True)
 class FindOptions:
-    """What is looked for.
+    """What is looked for, and how much of it."""
 
-    Parameters
-    ----------
-    label
-        Which label to find, of examples or a model with several.
-    w1, w2
-        Only pairs with this word in this place.
-    pos1, pos2
-        Parts of speech in each place, such as ``noun,verb``; ``any`` for all. None: those that the examples have.
-    among
-        The words and multi-word terms that pairs are made of, or a file with one on each line. None takes the frequent
-        words of the corpus without its function words.
-    known
-        Pairs to exclude in addition to the examples, in either order.
-    top
-        How many pairs to return.
-    per_word
-        At most this many pairs with the same word in the same place; None for no limit. A fixed word is exempt.
-    min_count, min_together
-        How often a word must occur, and a pair co-occur; None: 5 times and twice, once each for a list of words.
-    scored
-        How many candidates of each of the two first rankings are counted in full.
-    sentences
-        Whether to look for the best sentence of each pair.
-    explain
-        How many of the first pairs get their reasons.
-    seed
-        Of the pairs that are drawn from the corpus as negatives.
-    """
-
-    label: Any = None
-    w1: str | None = None
+    label: Any = None  # which one to find, of examples or a model with several
+    w1: str | None = None  # only pairs with this word in this place
     w2: str | None = None
-    pos1: str | None = None
+    pos1: str | None = (
+        None  # parts of speech such as `noun,verb`, or `any`; None: those that the examples have
+    )
     pos2: str | None = None
-    among: Iterable[str] | str | Path | None = None
-    known: Iterable[Pair] = ()
+    among: Iterable[str] | str | Path | None = (
+        None  # words and terms, or a file; None: frequent content words
+    )
+    known: Iterable[Pair] = ()  # pairs to exclude in addition to the examples, in either order
     top: int = 500
-    per_word: int | None = 5
-    min_count: int | None = None
-    min_together: int | None = None
-    scored: int = 25_000
+    per_word: int | None = (
+        5  # at most this many pairs with the same word in a place, unless the word is given
+    )
+    min_count: int | None = None  # of each word: 5, or 1 for a list of words
+    min_together: int | None = None  # of each pair: 2, or 1 for a list of words
+    scored: int = 25_000  # candidates of each of the two first rankings that are counted in full
     sentences: bool = True
-    explain: int = 0
-    seed: int = 0
+    explain: int = 0  # how many of the first pairs get their reasons
+    seed: int = 0  # of the pairs that are drawn from the corpus as negatives
 
     def __post_init__(self) -> None:
         for name in ("top", "per_word", "min_count", "min_together", "scored"):

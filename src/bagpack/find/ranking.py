@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,14 @@ from bagpack import parallel
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.errors import UsageError
-from bagpack.explain.decision import Decision
 from bagpack.explain.explanation import explain_pair
 from bagpack.find.candidates import Pool, ScoredPool, collect_pool
 from bagpack.find.examples import UNNAMED, Examples, as_examples
-from bagpack.find.like import LIKE, make_prototype
 from bagpack.find.options import FindOptions
 from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import Trained, train_on_examples
-from bagpack.find.vocabulary import targets_of
+from bagpack.find.vocabulary import few, targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.numbers import many
 from bagpack.parallel import on_threads
@@ -31,7 +29,6 @@ from bagpack.sheets import Cell
 from bagpack.sources import as_source
 from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, Pair
 from bagpack.vectors.counts import KEY_SEPARATOR, PairCounts
-from bagpack.vectors.word_classes import class_names
 
 LIKES = 3  # training pairs or words that a reason names
 RECOMBINED = 0.25  # of a list, at most, are pairs of two words of the examples
@@ -39,41 +36,42 @@ RECOMBINED = 0.25  # of a list, at most, are pairs of two words of the examples
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair that was found.
-
-    Attributes
-    ----------
-    score
-        What pairs are ranked by: the model's score and the fit of the words, both as z-scores over the candidates.
-    together, n_w1, n_w2
-        How often the pair co-occurs and the words occur in the corpus.
-    sentence, document
-        The sentence with the highest score, and its document.
-    reasons
-        Why it was found: what decided, and the training pairs and words that it is like.
-    """
+    """A pair that was found."""
 
     rank: int
     w1: str
     w2: str
-    score: float
+    score: float  # what pairs are ranked by: the model's score and the fit of the words, both as z-scores
     together: int
-    n_w1: int
+    n_w1: int  # how often the first word occurs in the corpus
     n_w2: int
-    sentence: str = ""
-    document: str = ""
-    reasons: str = ""
+    model_score: float
+    line: Context | None = None  # the sentence with the highest score
+    reasons: str = ""  # what decided, and the training pairs and words that it is like
+
+    @property
+    def pair(self) -> Pair:
+        return self.w1, self.w2
+
+    @property
+    def sentence(self) -> str:
+        return self.line.text if self.line else ""
+
+    @property
+    def document(self) -> str:
+        return self.line.document if self.line else ""
 
 
-COLUMNS = tuple(field.name for field in fields(FoundPair))
+COLUMNS = (
+    "rank", "w1", "w2", "score", "together", "n_w1", "n_w2", "model_score", "sentence", "document", "reasons",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Found(Sequence[FoundPair]):
-    """The pairs found, best first; a sequence of rows.
+    """The pairs found, best first; a sequence of rows, and ``notes`` with what a reader must know.
 
-    ``pandas.DataFrame(found.to_dicts())`` is a table of them. ``lines`` has the sentences in their parts, for
-    highlighting; ``notes`` what a reader must know; ``model`` is the model that ranked them.
+    ``pandas.DataFrame(found.to_dicts())`` is a table of them.
     """
 
     label: str
@@ -81,8 +79,6 @@ class Found(Sequence[FoundPair]):
     candidates: int
     scored: int
     notes: tuple[str, ...] = ()
-    lines: tuple[Context | None, ...] = ()
-    model: LinearModel | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,29 +91,23 @@ class Found(Sequence[FoundPair]):
         """For a page; examples without a label have no relation to name."""
         return "Pairs found" if self.label == UNNAMED else f"Pairs found: {self.label}"
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Each row as a dictionary."""
-        return [asdict(row) for row in self.rows]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "label": self.label,
-            "candidates": self.candidates,
-            "scored": self.scored,
-            "notes": list(self.notes),
-            "pairs": self.to_dicts(),
-        }
-
     def table(self) -> list[list[Cell]]:
         """A header and the rows, for a file."""
         return [list(COLUMNS), *([getattr(row, name) for name in COLUMNS] for row in self.rows)]
 
+    def to_dicts(self) -> list[dict[str, Any]]:
+        header, *rows = self.table()
+        return [dict(zip(map(str, header), row, strict=True)) for row in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        about = {"label": self.label, "candidates": self.candidates, "scored": self.scored}
+        return {**about, "notes": list(self.notes), "pairs": self.to_dicts()}
+
 
 def find_pairs(
     corpus: ContextSource | str | Path, examples: Any = None, *, model: LinearModel | None = None,
-    like: Pair | None = None, columns: Mapping[str, str] | None = None, options: FindOptions | None = None,
-    **more: Any,
+    columns: Mapping[str, str] | None = None, options: FindOptions | None = None, **more: Any,
 ) -> Found:  # fmt: skip
     """Find new pairs of a relation in a whole corpus, best first, each with a sentence.
 
@@ -126,12 +116,10 @@ def find_pairs(
     corpus
         A corpus, or the path of a store.
     examples
-        Pairs of the relation: a sequence of pairs, a data frame or a file with columns w1, w2 and, optionally, label.
-        Or what `train_on_examples` returned.
+        Pairs of the relation, one or more: a sequence of pairs, a data frame or a file with columns w1, w2 and,
+        optionally, label. Or what `train_on_examples` returned.
     model
         A trained model instead of examples.
-    like
-        One pair instead of examples: pairs like it are found without training.
     columns
         Names of the columns of ``examples``, where they are not recognised.
     options, more
@@ -142,17 +130,13 @@ def find_pairs(
     >>> found = find_pairs("my.bp", [("wheel", "car"), ("page", "book"), ("finger", "hand")], top=20)  # doctest: +SKIP
     >>> pandas.DataFrame(found.to_dicts())  # doctest: +SKIP
     """
-    if sum(given is not None for given in (examples, model, like)) != 1:
-        raise UsageError("say what to look for: either examples, or a model, or one pair")
+    if (examples is None) == (model is None):
+        raise UsageError("say what to look for: either examples or a model")
     asked = options or FindOptions(**more)
     source = as_source(corpus)
     trained = places = None
-    known: list[Pair] = []
     if model is not None:
         model, label, notes = model.calibrated, label_to_find(model, asked.label), _about_background(model)
-    elif like is not None:
-        model, notes = make_prototype(source, like)
-        label, known = LIKE, [like]
     else:
         trained = examples
         if not isinstance(trained, Trained):
@@ -161,20 +145,25 @@ def find_pairs(
                     source, as_examples(examples, asked.label, columns), seed=asked.seed
                 )
         model, label, notes = trained.model, trained.label, trained.notes
-        known = list(trained.examples.pairs)
         parallel.progress()("word vectors", 0, 0)
         places = Places.of(source, trained, asked)
-    pool = collect_pool(source, model, label, asked, trained, places)
+    pool = collect_pool(source, model, label, asked, places)
     scored = pool.scored(model, label, places)
     if places is not None:
         notes = [*notes, *_about_places(places, scored)]
-    marked = known_pairs(source, [*asked.known, *known], scored.counts, model)
+    marked = known_pairs(source, asked.known, scored.counts, model)
     chosen, skipped = choose_pairs(scored, pool, marked, trained.examples if trained else None)
-    rows = tuple(_row(scored, index, rank) for rank, index in enumerate(chosen, 1))
     notes = [*notes, *_about_list(pool, asked, skipped, int(marked.sum()))]
-    found = Found(str(label), rows, pool.candidates, len(pool), tuple(notes), model=model)
-    found = add_reasons(found, source, asked.explain)
-    return add_sentences(found, source, model) if asked.sentences else found
+    rows = found_rows(scored, chosen)
+    if asked.sentences:
+        parallel.progress()("sentences", 0, 0)
+        lines = best_lines(source, model, [row.pair for row in rows], label, most=1)
+        rows = [replace(row, line=own[0] if own else None) for row, own in zip(rows, lines, strict=True)]
+    explained = [
+        replace(row, reasons=_say_reasons(source, model, label, row.pair)) for row in rows[: asked.explain]
+    ]
+    rows = [*explained, *rows[asked.explain :]]
+    return Found(str(label), tuple(rows), pool.candidates, len(pool), tuple(notes))
 
 
 def _about_background(model: LinearModel) -> list[str]:
@@ -190,11 +179,9 @@ def _about_places(places: Places, scored: ScoredPool) -> list[str]:
     if not scored.weight:
         return ["the kinds of words do not matter: the examples are found better without them"]
     notes = [f"words that are used like those of the examples rank higher (weight {scored.weight:g})"]
-    shown = [class_names(kinds) for kinds in places.kinds]
-    if any(shown):
-        notes.append(
-            f"parts of speech: {shown[0] or 'any'} – {shown[1] or 'any'} (--pos1 and --pos2 change them)"
-        )
+    if any(places.kinds):
+        first, second = (name or "any" for name in places.kind_names)
+        notes.append(f"parts of speech: {first} – {second} (--pos1 and --pos2 change them)")
     return notes
 
 
@@ -271,11 +258,15 @@ def choose_pairs(
     return chosen, limited
 
 
-def _row(scored: ScoredPool, index: int, rank: int) -> FoundPair:
-    counts = scored.counts
-    w1, w2 = (counts.name_list[k] for k in counts.rows[index].tolist())
-    n_w1, n_w2 = counts.totals[index, :2].tolist()
-    return FoundPair(rank, w1, w2, round(float(scored.value[index]), 6), int(counts.seen[index]), n_w1, n_w2)
+def found_rows(scored: ScoredPool, chosen: Sequence[int]) -> list[FoundPair]:
+    """The chosen pairs, without sentences and reasons."""
+    names, rows = scored.counts.name_list, []
+    for rank, index in enumerate(chosen, 1):
+        w1, w2 = (names[k] for k in scored.counts.rows[index].tolist())
+        n_w1, n_w2, _, _, together = scored.counts.totals[index].tolist()
+        value, score = (round(float(own[index]), 6) for own in (scored.value, scored.score))
+        rows.append(FoundPair(rank, w1, w2, value, together, n_w1, n_w2, score))
+    return rows
 
 
 def _about_list(pool: Pool, asked: FindOptions, skipped: int, known: int) -> list[str]:
@@ -292,40 +283,15 @@ def _about_list(pool: Pool, asked: FindOptions, skipped: int, known: int) -> lis
     if known:
         notes.append(f"{many(known, 'known pair')} excluded")
     if pool.unknown:
-        shown = ", ".join(pool.unknown[:5]) + (" …" if len(pool.unknown) > 5 else "")
-        notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {shown}")
+        notes.append(f"{many(len(pool.unknown), 'term')} of the list not in the corpus: {few(pool.unknown)}")
     return notes
 
 
-def add_sentences(found: Found, source: ContextSource, model: LinearModel) -> Found:
-    """The same rows with the best sentence of each."""
-    parallel.progress()("sentences", 0, 0)
-    label = label_to_find(model, found.label if model.kind != "rating" else None)
-    listed = best_lines(source, model, [(row.w1, row.w2) for row in found.rows], label, most=1)
-    lines = tuple(own[0] if own else None for own in listed)
-    rows = tuple(
-        row if line is None else replace(row, sentence=line.text, document=line.document)
-        for row, line in zip(found.rows, lines, strict=True)
-    )
-    return replace(found, rows=rows, lines=lines)
-
-
-def add_reasons(found: Found, source: ContextSource, number: int) -> Found:
-    """The same rows, the first of them with their reasons."""
-    model = found.model
-    if not number or model is None:
-        return found
-    rows = list(found.rows)
-    labels = None if model.kind == "rating" else [found.label]
-    for at, row in enumerate(rows[:number]):
-        why = explain_pair(model, source, row.w1, row.w2, labels=labels, lines=0).decisions[0]
-        rows[at] = replace(row, reasons=_say_reasons(row, why))
-    return replace(found, rows=tuple(rows))
-
-
-def _say_reasons(row: FoundPair, why: Decision) -> str:
-    """A decision in one line: what decided, and the training pairs and words that the pair is most like."""
-    names = {"first": row.w1, "second": row.w2, "together": "together"}
+def _say_reasons(source: ContextSource, model: LinearModel, label: Any, pair: Pair) -> str:
+    """What decided about a pair, and the training pairs and words that it is most like, in one line."""
+    labels = None if model.kind == "rating" else [label]
+    why = explain_pair(model, source, *pair, labels=labels, lines=0).decisions[0]
+    names = {"first": pair[0], "second": pair[1], "together": "together"}
     likes = [
         f"{names[part.name]} like {', '.join(like.name for like in part.alike[:LIKES])}"
         for part in why.parts

@@ -13,16 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.count import (
-    Cooccurrences,
-    Csr,
-    make_rows,
-    search_pairs,
-    sum_features,
-    tasks_of_known,
-)
-from bagpack.contexts.occurrences import SegmentObservations
+from bagpack.contexts.concordance import Context, show
+from bagpack.contexts.count import Csr, make_rows, search_pairs, sum_features, tasks_of_known
+from bagpack.contexts.occurrences import Observation
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import targets_of
@@ -39,24 +32,38 @@ def best_lines(
     """At most ``most`` sentences of each pair, the best first; none for a pair that never co-occurs."""
     corpus = source.for_pairs
     lines: list[list[Context]] = [[] for _ in pairs]
-    settings = CountSettings(model.counting.windows, LOOKED_AT)
+    windows = model.counting.windows
+    settings = CountSettings(windows, LOOKED_AT)
     for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
-        best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
-        pieces: list[tuple[Cooccurrences, NDArray[np.int64]]] = []
+        owners, scores, places = [], [], []
         for own in search_pairs(task)[0]:
             owner = np.repeat(np.arange(task.size), own.counts)
             single = replace(own, counts=np.ones(owner.size, np.int64))
-            taken = np.zeros((owner.size, 2), np.int64)
-            lengths, values, columns = sum_features(
-                corpus.segments, [single], one[owner], two[owner], model.basis, settings, taken
-            )
-            rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
-            scores = _scores(model, rows, label)
-            pieces.append((own, owner))
-            _keep(best, owner, scores, len(pieces) - 1, SHOWN + most)
-        for at, found in enumerate(best):
-            lines[numbers[at]] = _shown(corpus, model, found, pieces, (one, two), most)
+            sizes, values, columns = sum_features(
+                corpus.segments, [single], one[owner], two[owner], model.basis, settings,
+                np.zeros((owner.size, 2), np.int64),
+            )  # fmt: skip
+            rows = make_rows(values, columns, np.cumsum(sizes), 6 * len(model.basis))
+            owners.append(owner)
+            scores.append(_scores(model, rows, label))
+            places += [(own, index) for index in range(owner.size)]
+        if not places:
+            continue
+        owner, score = np.concatenate(owners), np.concatenate(scores)
+        order = np.lexsort((-score, owner))
+        for pair, best in enumerate(np.split(order, np.searchsorted(owner[order], np.arange(1, task.size)))):
+            written = []
+            for at in best[: SHOWN + most].tolist():
+                own, index = places[at]
+                place = (int(column[index]) for column in (own.starts, own.seconds, own.orders))
+                line = show(
+                    corpus, Observation(own.segment, *place), [int(one[pair]), int(two[pair])], windows
+                )
+                written.append((-round(float(score[at]), 1), len(line.text), line))
+            written.sort(key=lambda item: item[:2])
+            once = {line.text: line for _, _, line in reversed(written)}
+            lines[numbers[pair]] = [once[text] for text in dict.fromkeys(w[2].text for w in written)][:most]
     return lines
 
 
@@ -67,37 +74,3 @@ def _scores(model: LinearModel, rows: Csr, label: Any) -> NDArray[np.float64]:
     output, sign = model.output_of(label)
     weighted = model.preset.pair_rows(model.learned, rows, model.basis)
     return np.asarray(sign * (weighted @ model.weights["v12"][:, output]))
-
-
-def _keep(
-    best: list[list[tuple[float, int, int]]], owner: NDArray[np.int64], scores: NDArray[np.float64], piece: int,
-    most: int,
-) -> None:  # fmt: skip
-    """Add the best co-occurrences of a piece to each pair's, and keep the best of them."""
-    order = np.lexsort((np.arange(owner.size), -scores, owner))
-    starts = np.searchsorted(owner[order], np.arange(len(best) + 1))
-    for pair in np.unique(owner).tolist():
-        top = order[starts[pair] : starts[pair + 1]][:most].tolist()
-        best[pair] = sorted([*best[pair], *((-float(scores[i]), piece, i) for i in top)])[:most]
-
-
-def _shown(
-    corpus: object, model: LinearModel, found: list[tuple[float, int, int]],
-    pieces: Sequence[tuple[Cooccurrences, NDArray[np.int64]]],
-    lengths: tuple[NDArray[np.int64], NDArray[np.int64]], most: int,
-) -> list[Context]:  # fmt: skip
-    """The sentences written out: by score in steps of a tenth, then the shortest; each sentence once."""
-    written: list[tuple[float, int, int, Context]] = []
-    for rank, (minus, piece, index) in enumerate(found):
-        own, owner = pieces[piece]
-        one = SegmentObservations(
-            own.segment,
-            *(array[index : index + 1].astype(np.int64) for array in (own.starts, own.seconds, own.orders)),
-        )
-        pair = int(owner[index])
-        own_lengths = [int(side[pair]) for side in lengths]
-        line = show_all(corpus, one, own_lengths, model.counting.windows)[0]  # type: ignore[arg-type]
-        written.append((round(minus, 1), len(line.text), rank, line))
-    written.sort(key=lambda item: item[:3])
-    once = {line.text: line for _, _, _, line in reversed(written)}
-    return [once[text] for text in dict.fromkeys(line.text for _, _, _, line in written)][:most]

@@ -11,10 +11,17 @@ With the cosine of the corpus's word vectors:
 A word that was rejected in a place lowers the fit of its neighbours as far as it is nearer than the accepted ones. The
 weight is chosen by the examples themselves: each is held out, and the weight with the best mean logarithm of its rank
 among the candidates wins. 0 means that the kinds of words do not matter (opposites can be of any kind).
+
+Where one word is given, words with similar contexts have similar partners: a ridge regression predicts from the vector
+x of the given word which partners of the examples it has, and 2 · recurring · z(partner) is added to the score:
+
+    partner(x, b)   = Σ over examples i with the partner b of  x' (X'X + 10 I)^-1 x_i
+    recurring       = the share of the examples whose partner is that of another one too
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,7 +32,7 @@ from bagpack.contexts.targets import ContextSource, Target
 from bagpack.find.options import FindOptions
 from bagpack.find.training import Trained
 from bagpack.find.vocabulary import corpus_of, targets_of
-from bagpack.vectors.word_classes import class_numbers
+from bagpack.vectors.word_classes import class_names, class_numbers
 from bagpack.vectors.words import WordVectors
 
 Floats = NDArray[np.float64]
@@ -36,7 +43,8 @@ Bools = NDArray[np.bool_]
 NEIGHBOURS = 3
 WEIGHTS = (0.0, 0.5, 1.0, 2.0)
 AGAINST = 0.05  # loss in the mean logarithm (base 10) of the rank from which on the slots are not used
-GIVEN_WEIGHT = 1.0  # where a word is given, whose candidates examples cannot be compared with
+ONE_WEIGHT = 1.0  # where a word is given, or there is one example: no example can be held out
+PARTNERS, PENALTY = 2.0, 10.0  # chosen on development queries: docs/finding.md
 AT_ONCE = 1 << 24  # cosines
 MOST_LEFT_OUT = 30  # examples that are held out to choose the weight
 SHARE = 0.25  # of the examples that must have a part of speech in a place
@@ -44,24 +52,18 @@ SHARE = 0.25  # of the examples that must have a part of speech in a place
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """What the examples say about the words in each place.
+    """What the examples of a trained relation say about the words in each place."""
 
-    Attributes
-    ----------
-    positives, rejected
-        The words of the examples; those that occur in a place only in pairs that are not in the relation.
-    held_out
-        The score of each positive by a model that was not trained on it.
-    kinds
-        Parts of speech in each place; none for any.
-    """
-
+    trained: Trained
     vectors: WordVectors
     positives: list[tuple[Target, Target]]
-    rejected: tuple[list[Target], list[Target]]
-    held_out: Floats
-    kinds: tuple[frozenset[int], frozenset[int]]
-    given: tuple[bool, bool]
+    rejected: tuple[
+        list[Target], list[Target]
+    ]  # words that are in a place only in pairs that are not in the relation
+    kinds: tuple[frozenset[int], frozenset[int]]  # parts of speech; none for any
+    given: tuple[
+        bool, bool
+    ]  # where the word is given whose partners are looked for: its own fit says nothing
 
     @classmethod
     def of(cls, source: ContextSource, trained: Trained, asked: FindOptions) -> Places:
@@ -80,23 +82,20 @@ class Places:
                 kinds.append(class_numbers(pos, f"--pos{place + 1}"))
             else:
                 kinds.append(kinds_of(vectors.class_of(words)))
-        assert trained.held_out is not None
-        return cls(
-            vectors, yes, (rejected[0], rejected[1]), trained.held_out, (kinds[0], kinds[1]), asked.fixed
-        )
+        given = asked.fixed if not all(asked.fixed) else (False, False)
+        return cls(trained, vectors, yes, (rejected[0], rejected[1]), (kinds[0], kinds[1]), given)
+
+    @property
+    def kind_names(self) -> tuple[str, str]:
+        """The parts of speech in each place, in words; empty for any."""
+        return class_names(self.kinds[0]), class_names(self.kinds[1])
 
     def slots(self, targets: Sequence[Target]) -> Slots:
         """How these words fit; the positives' own words are after them."""
         rows = self.vectors.vectors([*targets, *(word for pair in self.positives for word in pair)])
         examples = rows[len(targets) :].reshape(len(self.positives), 2, -1)
-        yes, no = (
-            tuple(rows @ own.T for own in sides)
-            for sides in (
-                (examples[:, 0], examples[:, 1]),
-                [self.vectors.vectors(words) if words else rows[:0] for words in self.rejected],
-            )
-        )
-        return Slots((yes[0], yes[1]), (no[0], no[1]), self.given if not all(self.given) else (False, False))
+        no = [rows @ self.vectors.vectors(words).T if words else rows[:, :0] for words in self.rejected]
+        return Slots((rows @ examples[:, 0].T, rows @ examples[:, 1].T), (no[0], no[1]), self.given)
 
     def of_kind(self, targets: Sequence[Target]) -> tuple[Bools, Bools]:
         """Which words have the parts of speech of each place; a word of unknown kind has."""
@@ -104,23 +103,47 @@ class Places:
         first, second = (np.isin(classes, [0, *own]) | (not own) for own in self.kinds)
         return first, second
 
+    def rank(self, targets: Sequence[Target], rows: I64, model: Floats) -> tuple[Floats, Bools, float]:
+        """The value of each pair of words, whether the words are of the right kinds, and the weight of their fit.
+
+        ``rows`` has the numbers of the two words of each pair, ``model`` its score by the model.
+        """
+        first, second = rows.T
+        first_kind, second_kind = self.of_kind(targets)
+        of_kind = first_kind[first] & second_kind[second]
+        examples = [(len(targets) + 2 * k, len(targets) + 2 * k + 1) for k in range(len(self.positives))]
+        values, weight = slot_scores(
+            self.slots(targets), first, second, model, examples, self.trained.held_out, of_kind
+        )
+        if any(self.given):
+            place = self.given.index(True)
+            values += self._partners(targets, targets[rows[0, place]], place)[rows[:, 1 - place]]
+        return values, of_kind, weight
+
+    def _partners(self, targets: Sequence[Target], word: Target, place: int) -> Floats:
+        """How strongly the examples predict each word as a partner of a given one; see above."""
+        examples = [(pair[place], pair[1 - place]) for pair in self.positives if pair[place] != word]
+        often = Counter(partner for _, partner in examples)
+        recurring = sum(often[partner] > 1 for _, partner in examples)
+        if not recurring:
+            return np.zeros(len(targets))
+        rows = self.vectors.vectors([own for own, _ in examples]).astype(np.float64)
+        penalty = PENALTY * np.eye(rows.shape[1])
+        votes = rows @ np.linalg.solve(rows.T @ rows + penalty, self.vectors.vectors([word])[0])
+        total = dict.fromkeys(often, 0.0)
+        for (_, partner), vote in zip(examples, votes.tolist(), strict=True):
+            total[partner] += vote
+        values = np.array([total.get(target, 0.0) for target in targets])
+        weight = PARTNERS * recurring / len(examples)
+        return np.asarray(weight * (values - values.mean()) / (values.std() or 1.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Slots:
-    """Cosines of words with the example words of each place.
+    """Cosines of words with the example words of each place."""
 
-    Attributes
-    ----------
-    yes
-        For each place, an array words × examples in the relation.
-    no
-        The same for words that occur in the place only in examples that are not in the relation.
-    given
-        Whether the search is for partners of one word, which is in this place: its own fit says nothing about them.
-    """
-
-    yes: tuple[F32, F32]
-    no: tuple[F32, F32]
+    yes: tuple[F32, F32]  # words × examples in the relation
+    no: tuple[F32, F32]  # words × rejected words
     given: tuple[bool, bool] = (False, False)
 
     def fits(self, place: int, without: int | None = None) -> Floats:
@@ -178,9 +201,9 @@ def slot_scores(
         return np.asarray((values - mean) / spread)
 
     weight = 0.0
-    if any(slots.given):
-        weight = GIVEN_WEIGHT
-    elif len(examples) > 1 and of_kind.any():
+    if any(slots.given) or len(examples) == 1:
+        weight = ONE_WEIGHT
+    elif of_kind.any():
         rivals = np.flatnonzero(of_kind)
         one, two = first[rivals], second[rivals]
         base, own_base = z(model[rivals], 2), z(held_out, 2)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource
@@ -22,12 +21,11 @@ from bagpack.find.answers import with_answers
 from bagpack.find.candidates import Pool, ScoredPool, collect_pool
 from bagpack.find.examples import NO, Examples, Pair
 from bagpack.find.options import FindOptions
-from bagpack.find.ranking import choose_pairs, known_pairs
+from bagpack.find.ranking import FoundPair, choose_pairs, found_rows, known_pairs
 from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import Trained, train_on_examples
 from bagpack.learn.features import Features
-from bagpack.vectors.word_classes import class_names
 
 LISTED = 500  # candidates that can be asked about
 HELD_OUT = 5  # one answer of five is not trained on
@@ -39,40 +37,23 @@ REASONS = 6
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The best candidates that are not examples, each in its better order.
+    """The best candidates that are neither examples nor answered."""
 
-    Attributes
-    ----------
-    pairs, value, score
-        The pairs, what they are ranked by, and the model's own score.
-    totals
-        n(w1), n(w2), n+, n− and n of each pair.
-    examples
-        The number of positives and negatives that the model was trained on.
-    held_out, before
-        Average precision on the held-out answers, of this model and of the one before; None if they are too few.
-    kept
-        Whether the last answers made the model worse on the held-out ones, so that the one before was kept.
-    """
+    rows: list[FoundPair]
+    examples: tuple[int, int]  # positives and negatives that the model was trained on
+    held_out: float | None = None  # average precision on the held-out answers; None if they are too few
+    before: float | None = None  # that of the model before
+    kept: bool = False  # the last answers made the model worse on the held-out ones: the one before was kept
 
-    pairs: Sequence[Pair]
-    value: NDArray[np.float64]
-    score: NDArray[np.float64]
-    totals: NDArray[np.int64]
-    examples: tuple[int, int]
-    held_out: float | None = None
-    before: float | None = None
-    kept: bool = False
-
-    def questions(self, number: int, asked: Iterable[Pair] = ()) -> list[tuple[int, bool]]:
-        """Numbers of the candidates to ask about next, and which are asked because they are uncertain.
+    def questions(self, number: int, asked: Iterable[Pair] = ()) -> list[tuple[FoundPair, bool]]:
+        """The candidates to ask about next, and whether each is asked because it is uncertain.
 
         The best come first; once some were answered (``asked``), every tenth is one that the model is unsure about.
         """
         answered = {frozenset(pair) for pair in asked}
-        best = [k for k, pair in enumerate(self.pairs) if frozenset(pair) not in answered]
-        doubt = sorted(best[number : 4 * number], key=lambda k: abs(self.score[k])) if answered else []
-        chosen: list[tuple[int, bool]] = []
+        best = [row for row in self.rows if frozenset(row.pair) not in answered]
+        doubt = sorted(best[number : 4 * number], key=lambda row: abs(row.model_score)) if answered else []
+        chosen: list[tuple[FoundPair, bool]] = []
         while len(chosen) < number and best:
             unsure = bool(doubt) and len(chosen) % UNCERTAIN == UNCERTAIN - 1
             chosen.append((doubt.pop(0) if unsure else best.pop(0), unsure))
@@ -91,10 +72,9 @@ class Teaching:
     source: ContextSource
     examples: Examples
     pool: Pool
-    first: Trained
-    places: Places
+    first: Places
     _features: list[Features] | None = field(default=None, repr=False)
-    _last: tuple[Trained, ScoredPool] | None = field(default=None, repr=False)
+    _last: tuple[Places, ScoredPool] | None = field(default=None, repr=False)
     _ranked: tuple[Mapping[Pair, bool], Ranking] | None = field(default=None, repr=False)
 
     @classmethod
@@ -103,23 +83,22 @@ class Teaching:
         asked = replace(asked or FindOptions(), top=LISTED)
         trained = train_on_examples(source, examples, seed=asked.seed)
         places = Places.of(source, trained, asked)
-        pool = collect_pool(source, trained.model, trained.label, asked, trained, places, keep=True)
+        pool = collect_pool(source, trained.model, trained.label, asked, places, keep=True)
         if not len(pool):
             raise InputError(
                 "there are no candidates: no two words of the vocabulary co-occur often enough; remove the words that "
                 "pairs must have, or use a larger corpus"
             )
-        return cls(source, examples, pool, trained, places)
+        return cls(source, examples, pool, places)
 
     @property
-    def trained(self) -> Trained:
+    def places(self) -> Places:
         """What the present ranking is by."""
         return self.first if self._last is None else self._last[0]
 
     @property
-    def kinds(self) -> tuple[str, str]:
-        """The parts of speech in each place, in words; empty for any."""
-        return class_names(self.places.kinds[0]), class_names(self.places.kinds[1])
+    def trained(self) -> Trained:
+        return self.places.trained
 
     def rank(self, answered: Mapping[Pair, bool] | None = None) -> Ranking:
         """The candidates under the model of the examples and these answers, yes or no."""
@@ -133,45 +112,24 @@ class Teaching:
         label = self.examples.label
         taught = {pair: label if right else NO for pair, right in answered.items() if pair not in aside}
         used = with_answers(self.examples, taught)
-        model, trained = self.first.model, self.first
+        places = self.first
         if taught:
-            trained = train_on_examples(
-                self.source, used, drawn=self.first.drawn, seed=self.first.seed, preset=model.preset,
-                basis=model.basis, settings=model.counting,
-            )  # fmt: skip
-        scored = self._scored(trained)
+            trained = train_on_examples(self.source, used, again=self.first.trained)
+            places = Places.of(self.source, trained, self.pool.asked)
+        model = places.trained.model
+        self._features = self._features or self.pool.features(model)
+        scored = self.pool.scored(model, label, places, self._features)
         precision = before = None
         kept = False
         if self._last is not None and len(aside) >= LEAST and len(set(aside.values())) == 2:
-            precision, before = (self._average_precision(own, aside) for own in (scored, self._last[1]))
+            precision, before = (average_precision(own, aside) for own in (scored, self._last[1]))
             kept = precision < before
         if kept and self._last is not None:
-            trained, scored = self._last
-        self._last = trained, scored
+            places, scored = self._last
+        self._last = places, scored
         marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
-        chosen = np.array(choose_pairs(scored, self.pool, marked, used)[0], np.intp)
-        names, rows = scored.counts.name_list, scored.counts.rows[chosen].tolist()
-        return Ranking(
-            [(names[a], names[b]) for a, b in rows], scored.value[chosen], scored.score[chosen],
-            scored.counts.totals[chosen], (len(used.positives), len(used.negatives)), precision, before, kept,
-        )  # fmt: skip
-
-    def _scored(self, trained: Trained) -> ScoredPool:
-        if self._features is None:
-            self._features = self.pool.features(trained.model)
-        self.places = Places.of(self.source, trained, self.pool.asked)
-        return self.pool.scored(trained.model, trained.label, self.places, self._features)
-
-    def _average_precision(self, scored: ScoredPool, aside: dict[Pair, bool]) -> float:
-        """How well a ranking separates the held-out answers; pairs outside the pool count as last."""
-        from sklearn.metrics import average_precision_score
-
-        number = {pair: k for k, pair in enumerate(scored.counts.pairs)}
-        least = float(np.min(scored.value[np.isfinite(scored.value)], initial=0.0)) - 1
-        values = [
-            max(float(scored.value[number[pair]]), least) if pair in number else least for pair in aside
-        ]
-        return float(average_precision_score(list(aside.values()), values))
+        rows = found_rows(scored, choose_pairs(scored, self.pool, marked, used)[0])
+        return Ranking(rows, (len(used.positives), len(used.negatives)), precision, before, kept)
 
     def lines(self, pairs: Sequence[Pair], most: int = LINES) -> list[list[Context]]:
         """The best sentences of some pairs under the present model."""
@@ -181,3 +139,13 @@ class Teaching:
         """Why the present model ranks a pair where it does."""
         labels = [self.trained.label]
         return explain_pair(self.trained.model, self.source, *pair, labels=labels, top=REASONS, lines=0)
+
+
+def average_precision(scored: ScoredPool, answered: Mapping[Pair, bool]) -> float:
+    """How well a ranking puts yes above no; pairs that it does not have count as last."""
+    from sklearn.metrics import average_precision_score
+
+    number = {pair: k for k, pair in enumerate(scored.counts.pairs)}
+    least = float(np.min(scored.value[np.isfinite(scored.value)], initial=0.0)) - 1
+    values = [scored.value[number[pair]] if pair in number else least for pair in answered]
+    return float(average_precision_score(list(answered.values()), np.maximum(values, least)))

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack import parallel
-from bagpack.basis import Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
-from bagpack.find.vocabulary import targets_of
-from bagpack.learn.features import Modern, Preset, get_preset
+from bagpack.find.vocabulary import few, targets_of
+from bagpack.learn.features import Modern
 from bagpack.learn.fitting import fit_counts, hold_out, shared_grams
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings
@@ -40,28 +39,19 @@ CONDITION = "v1v2v12"
 
 @dataclass(frozen=True)
 class Trained:
-    """A model of one relation, and what it was trained on.
-
-    Attributes
-    ----------
-    examples
-        Those whose words the corpus contains.
-    drawn
-        The negatives that were drawn, of all hands.
-    counts
-        The counts of positives, negatives and drawn pairs, in this order.
-    held_out
-        Scores of the positives by models that were not trained on them; those of the model itself if there is one.
-    """
+    """A model of one relation, and what it was trained on."""
 
     model: LinearModel
     label: str
-    examples: Examples
-    drawn: tuple[Pair, ...]
+    examples: Examples  # those whose words the corpus contains
+    drawn: tuple[Pair, ...]  # the negatives of all hands
     seed: int
-    unknown: tuple[str, ...] = ()  # words of the examples that the corpus does not contain
-    counts: PairCounts | None = field(default=None, repr=False, compare=False)
-    held_out: Floats | None = field(default=None, repr=False, compare=False)
+    unknown: tuple[str, ...]  # words of the examples that the corpus does not contain
+    counts: PairCounts = field(
+        repr=False, compare=False
+    )  # of positives, negatives and drawn pairs, in this order
+    # Scores of the positives by models that were not trained on them; if there is one, by the model itself.
+    held_out: Floats = field(repr=False, compare=False)
 
     @property
     def notes(self) -> list[str]:
@@ -72,75 +62,60 @@ class Trained:
             given += f" and {negatives:,} of other pairs"
         notes = [f"trained on {given}, and {many(len(self.drawn), 'other pair')} drawn from the corpus"]
         if self.unknown:
-            shown = ", ".join(self.unknown[:5]) + (" …" if len(self.unknown) > 5 else "")
-            notes.append(f"words of the examples that the corpus does not contain: {shown}")
+            notes.append(f"words of the examples that the corpus does not contain: {few(self.unknown)}")
         return notes
 
 
 def train_on_examples(
-    corpus: ContextSource, examples: Examples, *, drawn: Sequence[Pair] | None = None, seed: int = 0,
-    preset: str | Preset = "modern", C: float | None = None, b: int = 1500,
-    basis: Basis | None = None, settings: CountSettings | None = None,
-) -> Trained:  # fmt: skip
+    corpus: ContextSource, examples: Examples, *, seed: int = 0, b: int = 1500, again: Trained | None = None
+) -> Trained:
     """Train a model that separates the pairs of a relation from all other pairs.
 
-    Parameters
-    ----------
-    drawn
-        Pairs that were drawn before, which are used again: a retrained model is compared with the last one on the same
-        negatives. Those that are examples by now are dropped.
-    preset
-        How counts become features; `modern` is the variant for few examples, with v12 counted twice.
+    The negatives are those that were drawn before (``again``), without those that are examples by now: a retrained
+    model is compared with the last one on the same negatives.
     """
     source = as_source(corpus)
-    settings = settings or CountSettings()
-    preset = FEW_EXAMPLES if preset == FEW_EXAMPLES.name else get_preset(preset)
+    settings = CountSettings()
     examples, unknown = usable(source, examples)
-    number = number_to_draw(len(examples.positives))
-    if drawn is None:
+    per_hand = number_to_draw(len(examples.positives))
+    given = set(examples.pairs)
+    turned = [] if examples.is_symmetric else [p[::-1] for p in examples.positives if p[::-1] not in given]
+    others: Sequence[Pair]
+    if again is not None:
+        others, seed, basis = again.drawn, again.seed, again.model.basis
+    else:
         parallel.progress()("negatives", 0, 0)
-        drawn = draw_negatives(source, examples, HANDS * number, seed=seed, between=settings.windows.between)
-    own, given = set(examples.pairs), set(map(frozenset, examples.pairs))
-    reversed_ = {pair[::-1] for pair in examples.positives} - own if not examples.is_symmetric else set()
-    drawn = [
-        pair for pair in drawn if pair in reversed_ or (pair not in own and frozenset(pair) not in given)
-    ]
+        basis, number = source.pick_basis(b), HANDS * per_hand - len(turned)
+        others = draw_negatives(source, examples, number, seed=seed, between=settings.windows.between)
+    known = set(map(frozenset, given))
+    drawn = [*turned, *(pair for pair in others if frozenset(pair) not in known)]
     if not drawn and not examples.negatives:
         raise InputError(
             "there are no negative examples, and none could be drawn from the corpus: no two words of it co-occur; "
             "add pairs with the label no"
         )
     pairs = [*examples.positives, *examples.negatives, *drawn]
-    counts = count_cached(source, pairs, basis or source.pick_basis(b), settings)
+    counts = count_cached(source, pairs, basis, settings)
     parallel.progress()("model", 0, 0)
-    svm = SvmSettings(preset.C if C is None else C)
-    model, held_out = _average(
-        counts, len(examples.positives), _deal(drawn, len(examples.pairs), reversed_, number), examples.label,
-        preset, svm,
-    )  # fmt: skip
-    model = replace(
-        model, trained=np.unique(pair_hashes(counts[: len(examples.pairs)]))
-    )  # drawn may be found
+    hands = _deal(len(drawn), len(examples.pairs), len(turned), per_hand)
+    model, held_out = _average(counts, len(examples.positives), hands, examples.label)
+    own = np.unique(pair_hashes(counts[: len(examples.pairs)]))  # pairs that were drawn may be found
+    model = replace(model, trained=own)
     return Trained(model, examples.label, examples, tuple(drawn), seed, unknown, counts, held_out)
 
 
-def _deal(drawn: Sequence[Pair], given: int, in_all: set[Pair], number: int) -> list[NDArray[np.intp]]:
-    """Rows of each hand: all examples, the reversed ones, and its share of the other drawn pairs."""
-    shared = [k for k, pair in enumerate(drawn) if pair in in_all]
-    others = [k for k, pair in enumerate(drawn) if pair not in in_all]
-    hands = max(1, min(HANDS, round(len(others) / max(number - len(shared), 1))))
-    first = list(range(given))
-    return [
-        np.array([*first, *(given + k for k in sorted([*shared, *others[hand::hands]]))], np.intp)
-        for hand in range(hands)
-    ]
+def _deal(drawn: int, given: int, turned: int, per_hand: int) -> list[NDArray[np.intp]]:
+    """Rows of each hand: all examples, the reversed ones after them, and its share of the other drawn pairs."""
+    hands = max(1, min(HANDS, round((drawn - turned) / max(per_hand - turned, 1))))
+    shared, others = np.arange(given + turned), np.arange(given + turned, given + drawn)
+    return [np.concatenate([shared, others[hand::hands]]) for hand in range(hands)]
 
 
 def _average(
-    counts: PairCounts, positives: int, hands: Sequence[NDArray[np.intp]], label: str, preset: Preset,
-    svm: SvmSettings,
-) -> tuple[LinearModel, Floats]:  # fmt: skip
+    counts: PairCounts, positives: int, hands: Sequence[NDArray[np.intp]], label: str
+) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
+    preset, svm = FEW_EXAMPLES, SvmSettings(FEW_EXAMPLES.C)
     grams = shared_grams(counts, [CONDITION], preset, svm)
     models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:
@@ -171,20 +146,17 @@ def _no(label: str) -> str:
 
 def usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[str, ...]]:
     """The examples without pairs of a word that the corpus does not contain, and these words."""
-    target = targets_of(source, examples.pairs)
-    unknown = tuple(word for word in target if target[word] is None)
     where = examples.path or "the examples"
     if not examples.positives:
         raise InputError(f"{where} has no positive example; add pairs of the relation")
-
-    def known(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        return tuple((w1, w2) for w1, w2 in pairs if target[w1] is not None and target[w2] is not None)
-
-    kept = replace(examples, positives=known(examples.positives), negatives=known(examples.negatives))
-    if not kept.positives:
-        shown = ", ".join(unknown[:5])
+    unknown = tuple(word for word, target in targets_of(source, examples.pairs).items() if target is None)
+    positives, negatives = (
+        tuple(pair for pair in pairs if not set(pair) & set(unknown))
+        for pairs in (examples.positives, examples.negatives)
+    )
+    if not positives:
         raise InputError(
-            f"{where} has no example whose two words the corpus contains (it lacks {shown}); check the corpus's "
+            f"{where} has no example whose two words the corpus contains (it lacks {few(unknown)}); check the corpus's "
             f"language and level, or give other examples"
         )
-    return kept, unknown
+    return replace(examples, positives=positives, negatives=negatives), unknown

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
 from bagpack.contexts.targets import ContextSource, Target
@@ -26,20 +26,12 @@ NUMERALS = frozenset(
 SMALL = 2_000  # distinct words; in a smaller corpus without tags, function words are kept: few pairs co-occur
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """Targets with the names under which they are reported.
-
-    ``unknown`` are the terms of a list that the corpus does not contain.
-    """
+class Vocabulary(NamedTuple):
+    """Targets, those of a list with the names under which it has them, and its terms that the corpus lacks."""
 
     targets: Sequence[Target]
-    names: dict[Target, str] = field(default_factory=dict)
+    names: dict[Target, str]
     unknown: tuple[str, ...] = ()
-
-    def name(self, target: Target) -> str:
-        """As the list wrote it, or the corpus's own lemma."""
-        return self.names.get(target) or str(target)
 
 
 def corpus_of(source: ContextSource) -> Corpus:
@@ -52,27 +44,28 @@ def corpus_of(source: ContextSource) -> Corpus:
     return source
 
 
+def few(words: Sequence[str]) -> str:
+    """The first five words, for a message."""
+    return ", ".join(words[:5]) + (" …" if len(words) > 5 else "")
+
+
 def targets_of(source: ContextSource, pairs: Iterable[Pair]) -> dict[str, Target | None]:
     """The target of each word of the pairs; None if the corpus does not contain it."""
     words = distinct_words(pairs)
     return dict(zip(words, source.resolve(words), strict=True))
 
 
-def corpus_vocabulary(source: ContextSource, most: int = MOST_WORDS, min_count: int = 1) -> Vocabulary:
+@lru_cache(maxsize=4)
+def corpus_vocabulary(corpus: Corpus, min_count: int = 1) -> Sequence[Target]:
     """The most frequent content words of a corpus, except numbers and single letters.
 
     See `bagpack.corpus.words`. Of a small corpus without parts of speech, all words that have a letter.
     """
-    return _frequent(corpus_of(source), most, min_count)
-
-
-@lru_cache(maxsize=4)
-def _frequent(corpus: Corpus, most: int, min_count: int) -> Vocabulary:
     if not corpus.tags and corpus.types < SMALL:
-        return Vocabulary(frequent_words(corpus, most, min_count))
-    numbers = frequent_numbers(corpus, most + FUNCTION_WORDS, min_count)
+        return frequent_words(corpus, MOST_WORDS, min_count)
+    numbers = frequent_numbers(corpus, MOST_WORDS + FUNCTION_WORDS, min_count)
     words = words_of(corpus, numbers[is_content_word(corpus, numbers)])
-    return Vocabulary([word for word in words if not is_number_or_letter(word.keys[0])][:most])
+    return [word for word in words if not is_number_or_letter(word.keys[0])][:MOST_WORDS]
 
 
 def is_number_or_letter(word: str) -> bool:
@@ -88,7 +81,7 @@ def vocabulary_of(
 ) -> Vocabulary:
     """The words and multi-word terms of a list or of a file, each under its first name; None: words of the corpus."""
     if among is None:
-        return corpus_vocabulary(source, min_count=min_count)
+        return Vocabulary(corpus_vocabulary(corpus_of(source), min_count), {})
     is_file = isinstance(among, str | Path)
     listed = list(dict.fromkeys(_read_terms(among) if is_file else among))  # type: ignore[arg-type]
     names: dict[Target, str] = {}
@@ -100,7 +93,7 @@ def vocabulary_of(
     if is_file and len(names) < 2:
         raise InputError(
             f"{among} has {len(names)} of its {len(listed):,} terms in the corpus, and a pair needs two (it lacks "
-            f"{', '.join(unknown[:5])}); check the corpus's language and level, or give other terms"
+            f"{few(unknown)}); check the corpus's language and level, or give other terms"
         )
     return Vocabulary(list(names), names, unknown)
 

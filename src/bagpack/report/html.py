@@ -73,8 +73,7 @@ def largest_share(explanation: Mapping[str, Any]) -> float:
 def render_found(found: Found, store: str | Path) -> str:
     """All pairs that were found, and their sentences."""
     best = found.rows[0].score if found.rows else 1.0
-    bars = [score_bar(row.score, best) for row in found.rows]
-    rows = list(zip(found.rows, bars, found.lines or [None] * len(found), strict=True))
+    rows = [(row, score_bar(row.score, best)) for row in found.rows]
     return _render("found.html.j2", title=found.title, found=found, rows=rows, store=str(store))
 
 

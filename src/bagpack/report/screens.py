@@ -76,14 +76,14 @@ def show_found(found: Found) -> None:
         out.print("no pair was found", style="yellow")
         return
     width = len(str(found.rows[-1].rank))
-    for row, line in zip(found.rows, found.lines or [None] * len(found), strict=True):
+    for row in found.rows:
         bar = score_bar(row.score, found.rows[0].score)
         first = Text.assemble(f"{row.rank:{width}}  ", (bar, "cyan"), "  ")
         together = f"together {say_times(row.together)}" if row.together else "never together"
         about = Text.assemble((f"{row.w1} – {row.w2}", "bold"), (f"  {together}", "dim"))
         hang(out, first, about)
-        if line is not None:
-            hang(out, Text(" " * first.cell_len), sentence_text(line))
+        if row.line is not None:
+            hang(out, Text(" " * first.cell_len), sentence_text(row.line))
         if row.reasons:
             hang(out, Text(" " * first.cell_len), Text(row.reasons, "dim"))
 

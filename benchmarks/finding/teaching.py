@@ -1,0 +1,67 @@
+"""Teaching, simulated: the judgements of `judgements.tsv` answer the questions of the page, ten at a time.
+
+For each relation, before and after 20 and 50 answers: the right pairs among the first 100, where answered pairs count
+with the others (their yes, and the best of the rest), and precision at 30 of the pairs that are not answered. Pairs
+without a judgement count as wrong and are written to `unjudged.tsv` in the benchmark's data.
+
+    BAGPACK_BENCH_STORE=STORE python -m benchmarks.finding.teaching
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bagpack import parallel
+from bagpack.find.examples import Examples
+from bagpack.find.teaching import Ranking, Teaching
+from benchmarks.finding.material import Pair, store
+from benchmarks.finding.precision import read_judgements, read_relations
+from benchmarks.measure import DATA
+
+STEPS, AT_ONCE, FIRST, AT = (0, 20, 50), 10, 100, 30
+
+
+def main() -> None:
+    """A line per relation, and the means."""
+    corpus, judged = store(), read_judgements()
+    unjudged: set[tuple[str, str, str]] = set()
+    totals, precisions = [], []
+
+    def right(relation: str, pair: Pair) -> bool:
+        if (relation, *pair) not in judged:
+            unjudged.add((relation, *pair))
+        return judged.get((relation, *pair), False)
+
+    def measure(relation: str, ranking: Ranking, answered: dict[Pair, bool]) -> tuple[int, float]:
+        marks = [right(relation, row.pair) for row in ranking.rows[: FIRST - len(answered)]]
+        return sum(answered.values()) + sum(marks), sum(marks[:AT]) / AT
+
+    with parallel.settings(n_jobs=-1), parallel.on_threads():
+        for part in ("development", "test"):
+            for relation, examples in read_relations(part).items():
+                teaching = Teaching.start(corpus, Examples(relation, tuple(examples)))
+                answered: dict[Pair, bool] = {}
+                found, kept = [], 0
+                while True:
+                    ranking = teaching.rank(answered)
+                    kept += ranking.kept
+                    if len(answered) in STEPS:
+                        found.append(measure(relation, ranking, answered))
+                    if len(answered) >= STEPS[-1]:
+                        break
+                    for row, _ in ranking.questions(AT_ONCE, answered):
+                        answered[row.pair] = right(relation, row.pair)
+                totals.append([total for total, _ in found])
+                precisions.append([precision for _, precision in found])
+                shown = ", ".join(f"{total} right, {precision:.2f}" for total, precision in found)
+                print(f"   {relation}: {shown}; {kept} times the model before was kept", flush=True)
+    print(f"   mean right of {FIRST} after {STEPS}: {np.mean(totals, axis=0)}")
+    print(f"   mean precision at {AT} after {STEPS}: {np.mean(precisions, axis=0)}")
+    if unjudged:
+        path = DATA / "unjudged.tsv"
+        path.write_text("".join("\t".join(row) + "\n" for row in sorted(unjudged)), encoding="utf-8")
+        print(f"   {len(unjudged)} pairs without a judgement: {path}")
+
+
+if __name__ == "__main__":
+    main()
