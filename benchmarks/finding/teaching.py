@@ -49,7 +49,7 @@ def main() -> None:
                         found.append(measure(relation, ranking, answered))
                     if len(answered) >= STEPS[-1]:
                         break
-                    for row, _ in ranking.questions(AT_ONCE, answered):
+                    for row, _ in ranking.questions(AT_ONCE):
                         answered[row.pair] = right(relation, row.pair)
                 totals.append([total for total, _ in found])
                 precisions.append([precision for _, precision in found])

@@ -114,8 +114,7 @@ def test_two_writers_lose_nothing(path):
     assert len(read_answers(first.path)) == 20
 
 
-def test_what_is_refused(path, tmp_path):
-    with pytest.raises(InputError, match="--annotator"):
-        Answers(path, annotator="x" * 101)
+def test_a_name_is_one_cell_and_a_missing_file_is_refused(path, tmp_path):
+    assert Answers(path, annotator="Ann\t\nLee" + "x" * 200).annotator == "AnnLee" + "x" * 94
     with pytest.raises(InputError):
         Answers(tmp_path / "none.tsv")

@@ -1,13 +1,12 @@
 """How well words fit the places of a relation, against the formulas written out."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bagpack.contexts.targets import Target
-from bagpack.find.slots import Places, Slots, kinds_of, slot_scores
+from bagpack.find.slots import Places, Slots, kinds_of
 from bagpack.vectors.words import unit
 
 
@@ -43,79 +42,71 @@ def test_a_rejected_word_counts_only_where_it_is_nearer(slots):
     np.testing.assert_allclose(lowered, yes - (1 - yes), rtol=1e-6)
 
 
-@pytest.mark.parametrize("typed", [True, False])
-def test_the_weight_is_chosen_by_leaving_examples_out(typed):
-    """Slots count where examples are of one kind, and do not where they are of any kind."""
-    rng = np.random.default_rng(0)
-    centres = unit(rng.normal(size=(2, 60)).astype(np.float32))
-    words = rng.normal(size=(400, 60)).astype(np.float32)
-    if typed:  # the first forty words are near the centre of one place, the next forty near that of the other
-        words[:40] = 4 * centres[0] + words[:40] / 3
-        words[40:80] = 4 * centres[1] + words[40:80] / 3
-    else:  # no example is like another
-        words[[*range(30), *range(40, 70)]] = np.eye(60)
-    words = unit(words)
-    examples = [(k, 40 + k) for k in range(30)]
-    positives = tuple(words[[pair[place] for pair in examples]] for place in (0, 1))
-    none = np.zeros((400, 0), np.float32)
-    slots = Slots((words @ positives[0].T, words @ positives[1].T), (none, none))
-    first, second = rng.integers(30, 400, 3000), rng.integers(30, 400, 3000)
-    model = rng.normal(size=3000)
-    held_out = rng.normal(size=30) if typed else np.full(30, 2.5)
-    values, weight = slot_scores(slots, first, second, model, examples, held_out, np.ones(3000, bool))
-    assert (weight > 0) == typed
-    if typed:
-        best = np.argsort(-values)[:5]
-        right = np.isin(first[best], range(40)) & np.isin(second[best], range(40, 80))
-        assert right.mean() > 0.8
-
-
 class Vectors:
-    """Vectors of made-up words."""
+    """Vectors of made-up words, which are numbers."""
 
-    def __init__(self, words):
-        rng = np.random.default_rng(1)
-        self.rows = {word: unit(rng.normal(size=(1, 20)).astype(np.float32))[0] for word in words}
+    def __init__(self, rows):
+        self.rows = rows
 
     def vectors(self, targets):
-        return np.array([self.rows[target.keys[0]] for target in targets])
+        return self.rows[[int(target.keys[0]) for target in targets]]
 
     def class_of(self, targets):
         return np.ones(len(targets), np.uint8)
 
 
+def places_of(rows, pairs, held_out, given=(False, False)):
+    positives = [(Target((str(a),)), Target((str(b),))) for a, b in pairs]
+    kinds = (frozenset(), frozenset())
+    return Places(SimpleNamespace(held_out=held_out), Vectors(rows), positives, ([], []), kinds, given)
+
+
+def words(number):
+    return [Target((str(k),)) for k in range(number)]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_the_weight_is_chosen_by_leaving_examples_out(typed):
+    """Slots count where examples are of one kind, and do not where they are of any kind."""
+    rng = np.random.default_rng(0)
+    centres = unit(rng.normal(size=(2, 60)).astype(np.float32))
+    rows = rng.normal(size=(400, 60)).astype(np.float32)
+    if typed:  # the first forty words are near the centre of one place, the next forty near that of the other
+        rows[:40] = 4 * centres[0] + rows[:40] / 3
+        rows[40:80] = 4 * centres[1] + rows[40:80] / 3
+    else:  # no example is like another
+        rows[[*range(30), *range(40, 70)]] = np.eye(60)
+    held_out = rng.normal(size=30) if typed else np.full(30, 2.5)
+    places = places_of(unit(rows), [(k, 40 + k) for k in range(30)], held_out)
+    pairs = rng.integers(30, 400, (3000, 2))
+    values, _, weight = places.rank(words(400), pairs, rng.normal(size=3000))
+    assert (weight > 0) == typed
+    if typed:
+        first, second = pairs[np.argsort(-values)[:5]].T
+        assert (np.isin(first, range(40)) & np.isin(second, range(40, 80))).mean() > 0.8
+
+
 def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
     """Examples of the given word itself are left out, and the term counts as much as partners recur."""
-    pairs = [
-        ("dog", "animal"),
-        ("cat", "animal"),
-        ("oak", "tree"),
-        ("elm", "tree"),
-        ("saw", "tool"),
-        ("ox", "beast"),
-    ]
-    words = list(dict.fromkeys(word for pair in pairs for word in pair))
-    targets = [Target((word,)) for word in words]
-    vectors = Vectors(words)
-    positives = [(Target((a,)), Target((b,))) for a, b in pairs]
-    trained = SimpleNamespace(held_out=np.zeros(len(pairs)))
-    places = Places(trained, vectors, positives, ([], []), (frozenset(), frozenset()), (True, False))
-    rows = np.array([(words.index("ox"), k) for k in range(len(words))])
-    model = np.linspace(-1, 1, len(words))
+    rows = unit(np.random.default_rng(1).normal(size=(10, 20)).astype(np.float32))
+    pairs = [(0, 5), (1, 5), (2, 6), (3, 6), (4, 7), (9, 8)]
+    asked = np.array([(9, k) for k in range(10)])
+    model = np.linspace(-1, 1, 10)
     others = pairs[:-1]
-    X = np.array([vectors.rows[a] for a, _ in others], float)
-    taught = np.array([[b == word for word in words] for _, b in others], float)
-    predicted = vectors.rows["ox"] @ np.linalg.solve(X.T @ X + 10 * np.eye(20), X.T @ taught)
-    plain, _ = slot_scores(
-        places.slots(targets), *rows.T, model, [], trained.held_out, np.ones(len(words), bool)
-    )
-    values, of_kind, weight = places.rank(targets, rows, model)
+    X = rows[[a for a, _ in others]].astype(float)
+    taught = np.array([[b == k for k in range(10)] for _, b in others], float)
+    predicted = rows[9] @ np.linalg.solve(X.T @ X + 10 * np.eye(20), X.T @ taught)
     added = 2 * 4 / 5 * (predicted - predicted.mean()) / predicted.std()  # four of five partners recur
-    np.testing.assert_allclose(values, plain + added, rtol=1e-5)
-    assert weight == 1 and of_kind.all()
-    once = replace(places, positives=[positives[0], positives[2], positives[4]])
-    plain, _ = slot_scores(once.slots(targets), *rows.T, model, [], trained.held_out, of_kind)
-    np.testing.assert_allclose(once.rank(targets, rows, model)[0], plain)
+    places = places_of(rows, pairs, np.zeros(6), (True, False))
+    slots = places.slots(words(10))
+    z = [(v - v.mean()) / v.std() for v in (model, slots.slot(*asked.T), slots.pair(*asked.T))]
+    values, _, weight = places.rank(words(10), asked, model)
+    np.testing.assert_allclose(values, z[0] + (z[1] + z[2]) / 2 + added, rtol=1e-5)
+    assert weight == 1
+    once = places_of(rows, [(0, 5), (2, 6), (4, 7)], np.zeros(3), (True, False))
+    slots = once.slots(words(10))
+    z = [(v - v.mean()) / v.std() for v in (model, slots.slot(*asked.T), slots.pair(*asked.T))]
+    np.testing.assert_allclose(once.rank(words(10), asked, model)[0], z[0] + (z[1] + z[2]) / 2, rtol=1e-5)
 
 
 def test_kinds_are_those_of_a_quarter_of_the_examples():

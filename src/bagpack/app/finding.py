@@ -188,7 +188,7 @@ def search(library: Library, progress: str, task: Task, number: int = SHOWN) -> 
     answered = {(w1, w2): right for w1, w2, right in task.answers}
     with parallel.settings(n_jobs=-1), parallel.on_threads():
         ranking = teaching.rank(answered)
-        chosen = ranking.questions(number, answered)
+        chosen = ranking.questions(number)
         lines = teaching.lines([row.pair for row, _ in chosen], 1)
     scores = [row.score for row, _ in chosen]
     least, most = min(scores, default=0.0), max(scores, default=1.0)

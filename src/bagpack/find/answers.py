@@ -55,11 +55,7 @@ class Answers:
         self, examples: str | Path, label: str | None = None, annotator: str = "",
         columns: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        self.annotator = " ".join(annotator.split())
-        if len(self.annotator) > LONGEST_NAME or not self.annotator.isprintable():
-            raise InputError(
-                f"--annotator {annotator[:30]!r} cannot be written; give at most {LONGEST_NAME} printable characters"
-            )
+        self.annotator = " ".join("".join(filter(str.isprintable, annotator)).split())[:LONGEST_NAME]
         self.examples = read_examples(examples, label, columns)
         self.path = answers_path(examples)
         self.given = read_answers(self.path) if self.path != Path(os.path.realpath(examples)) else {}

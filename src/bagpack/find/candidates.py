@@ -39,18 +39,22 @@ AT_ONCE = 1_000_000  # candidates that are held before those with low scores are
 TINY = 1e-9  # probabilities are at least this far from 0 and 1
 
 
+def lacks_background(model: LinearModel) -> bool:
+    """Whether a model has to give each pair one of its labels: it was trained on the pairs of these labels alone."""
+    return model.kind == "multiclass" and not model.manifest.get(BACKGROUND)
+
+
 def label_score(model: LinearModel, decisions: Floats, label: Any, totals: I64) -> Floats:
     """What a model ranks pairs by: the label's decision value or, where labels compete, its log odds.
 
-    A model that was trained without background pairs has to give each pair one of its labels; to its log odds the PMI
-    of the two words is added, since most pairs that co-occur by chance are in no relation: docs/finding.md. ``totals``
-    has n(w1), n(w2), n+, n− and n of each pair.
+    To the log odds of a model without background pairs the PMI of the two words is added, since most pairs that
+    co-occur by chance are in no relation. ``totals`` has n(w1), n(w2), n+, n− and n of each pair.
     """
     if model.kind == "multiclass" and model.calibrated.calibration is not None:
         probability = model.probabilities(decisions)[:, model.classes.index(label)]
         certain = np.clip(probability, TINY, 1 - TINY)
         odds: Floats = np.log(certain) - np.log1p(-certain)
-        if not model.manifest.get(BACKGROUND):
+        if lacks_background(model):
             n1, n2, _, _, seen = totals.astype(np.float64).T
             odds += np.log(np.maximum(seen, 0.5) * max(model.basis.tokens, 1) / np.maximum(n1 * n2, 1))
         return odds

@@ -15,7 +15,7 @@ from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.errors import UsageError
 from bagpack.explain.explanation import explain_pair
-from bagpack.find.candidates import Pool, ScoredPool, collect_pool
+from bagpack.find.candidates import Pool, ScoredPool, collect_pool, lacks_background
 from bagpack.find.examples import UNNAMED, Examples, as_examples
 from bagpack.find.options import FindOptions
 from bagpack.find.sentences import best_lines
@@ -27,11 +27,15 @@ from bagpack.numbers import many
 from bagpack.parallel import on_threads
 from bagpack.sheets import Cell
 from bagpack.sources import as_source
-from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, Pair
+from bagpack.tasks.pairs import NO_LABELS, Pair
 from bagpack.vectors.counts import KEY_SEPARATOR, PairCounts
 
 LIKES = 3  # training pairs or words that a reason names
 RECOMBINED = 0.25  # of a list, at most, are pairs of two words of the examples
+WITHOUT_BACKGROUND = (
+    "the model was trained without background pairs, so the PMI of the two words is added to its score; a model of "
+    "bagpack train --background has seen what other pairs are like"
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,8 @@ def find_pairs(
     source = as_source(corpus)
     trained = places = None
     if model is not None:
-        model, label, notes = model.calibrated, label_to_find(model, asked.label), _about_background(model)
+        model, label = model.calibrated, label_to_find(model, asked.label)
+        notes = [WITHOUT_BACKGROUND] if lacks_background(model) else []
     else:
         trained = examples
         if not isinstance(trained, Trained):
@@ -164,15 +169,6 @@ def find_pairs(
     ]
     rows = [*explained, *rows[asked.explain :]]
     return Found(str(label), tuple(rows), pool.candidates, len(pool), tuple(notes))
-
-
-def _about_background(model: LinearModel) -> list[str]:
-    if model.kind == "multiclass" and not model.manifest.get(BACKGROUND):
-        return [
-            "the model was trained without background pairs, so the PMI of the two words is added to its score; a "
-            "model of bagpack train --background has seen what other pairs are like"
-        ]
-    return []
 
 
 def _about_places(places: Places, scored: ScoredPool) -> list[str]:

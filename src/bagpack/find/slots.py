@@ -22,7 +22,7 @@ x of the given word which partners of the examples it has, and 2 · recurring ·
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,10 +111,31 @@ class Places:
         first, second = rows.T
         first_kind, second_kind = self.of_kind(targets)
         of_kind = first_kind[first] & second_kind[second]
-        examples = [(len(targets) + 2 * k, len(targets) + 2 * k + 1) for k in range(len(self.positives))]
-        values, weight = slot_scores(
-            self.slots(targets), first, second, model, examples, self.trained.held_out, of_kind
-        )
+        slots = self.slots(targets)
+        slot, pair = slots.slot(first, second), slots.pair(first, second)
+        z_model, z_slot, z_pair = (_standard(values) for values in (model, slot, pair))
+
+        def fit(first: I64, second: I64, without: int | None = None) -> Floats:
+            return z_slot(slots.slot(first, second, without)) + z_pair(slots.pair(first, second, without))
+
+        weight = 0.0
+        if any(self.given) or len(self.positives) == 1:
+            weight = ONE_WEIGHT
+        elif of_kind.any():
+            rivals = np.flatnonzero(of_kind)
+            base, held_out = z_model(model[rivals]), z_model(self.trained.held_out)
+            number = len(self.positives)
+            chosen = np.unique(np.linspace(0, number - 1, min(number, MOST_LEFT_OUT)).astype(int))
+            gain = np.zeros(len(WEIGHTS))
+            for k in chosen.tolist():
+                own = np.array([len(targets) + 2 * k])  # the words of the example
+                others, mine = fit(first[rivals], second[rivals], k), fit(own, own + 1, k)
+                for at, w in enumerate(WEIGHTS):
+                    ahead = base + w / 2 * others > held_out[k] + w / 2 * mine
+                    gain[at] -= np.log10(1 + np.count_nonzero(ahead)) / len(chosen)
+            best = 1 + int(gain[1:].argmax())
+            weight = WEIGHTS[best] if gain[best] > gain[0] - AGAINST else 0.0
+        values = z_model(model) + weight / 2 * (z_slot(slot) + z_pair(pair))
         if any(self.given):
             place = self.given.index(True)
             values += self._partners(targets, targets[rows[0, place]], place)[rows[:, 1 - place]]
@@ -134,8 +155,7 @@ class Places:
         for (_, partner), vote in zip(examples, votes.tolist(), strict=True):
             total[partner] += vote
         values = np.array([total.get(target, 0.0) for target in targets])
-        weight = PARTNERS * recurring / len(examples)
-        return np.asarray(weight * (values - values.mean()) / (values.std() or 1.0))
+        return PARTNERS * recurring / len(examples) * _standard(values)(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,55 +190,18 @@ class Slots:
         return out
 
 
+def _standard(values: Floats) -> Callable[[Floats], Floats]:
+    """What standardises values by the mean and the spread of these."""
+    mean, spread = values.mean(), values.std() or 1.0
+    return lambda own: np.asarray((own - mean) / spread)
+
+
 def _nearest(cosines: F32) -> Floats:
     """Per row, the mean of the largest values."""
     k = min(NEIGHBOURS, cosines.shape[1])
     if not k:
         return np.zeros(cosines.shape[0])
     return np.asarray(np.partition(cosines, cosines.shape[1] - k, axis=1)[:, -k:].mean(axis=1), np.float64)
-
-
-def slot_scores(
-    slots: Slots, first: I64, second: I64, model: Floats, examples: Sequence[tuple[int, int]], held_out: Floats,
-    of_kind: Bools,
-) -> tuple[Floats, float]:  # fmt: skip
-    """The value of each candidate, given by its words' numbers, and the weight of the words' fit in it.
-
-    Parameters
-    ----------
-    model, held_out
-        The model's score of each candidate, and of each example by a model that was not trained on it.
-    examples
-        The two words of each example, as numbers.
-    of_kind
-        Which candidates have the parts of speech of the examples; ranks are among these.
-    """
-    slot, pair = slots.slot(first, second), slots.pair(first, second)
-    moments = [(values.mean(), values.std() or 1.0) for values in (slot, pair, model)]
-
-    def z(values: Floats, which: int) -> Floats:
-        mean, spread = moments[which]
-        return np.asarray((values - mean) / spread)
-
-    weight = 0.0
-    if any(slots.given) or len(examples) == 1:
-        weight = ONE_WEIGHT
-    elif of_kind.any():
-        rivals = np.flatnonzero(of_kind)
-        one, two = first[rivals], second[rivals]
-        base, own_base = z(model[rivals], 2), z(held_out, 2)
-        chosen = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), MOST_LEFT_OUT)).astype(int))
-        gain = np.zeros(len(WEIGHTS))
-        for k in chosen.tolist():
-            a, b = (np.array([word]) for word in examples[k])
-            fit = z(slots.slot(one, two, k), 0) + z(slots.pair(one, two, k), 1)
-            own = (z(slots.slot(a, b, k), 0) + z(slots.pair(a, b, k), 1))[0]
-            for number, w in enumerate(WEIGHTS):
-                ahead = base + w / 2 * fit > own_base[k] + w / 2 * own
-                gain[number] -= np.log10(1 + np.count_nonzero(ahead)) / len(chosen)
-        best = 1 + int(gain[1:].argmax())
-        weight = WEIGHTS[best] if gain[best] > gain[0] - AGAINST else 0.0
-    return z(model, 2) + weight / 2 * (z(slot, 0) + z(pair, 1)), weight
 
 
 def kinds_of(classes: NDArray[np.uint8]) -> frozenset[int]:

@@ -7,7 +7,7 @@ model ranks yes above no as well as the one before; if it does not, the last one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -40,19 +40,21 @@ class Ranking:
     """The best candidates that are neither examples nor answered."""
 
     rows: list[FoundPair]
+    answered: int
     examples: tuple[int, int]  # positives and negatives that the model was trained on
     held_out: float | None = None  # average precision on the held-out answers; None if they are too few
     before: float | None = None  # that of the model before
     kept: bool = False  # the last answers made the model worse on the held-out ones: the one before was kept
 
-    def questions(self, number: int, asked: Iterable[Pair] = ()) -> list[tuple[FoundPair, bool]]:
+    def questions(self, number: int) -> list[tuple[FoundPair, bool]]:
         """The candidates to ask about next, and whether each is asked because it is uncertain.
 
-        The best come first; once some were answered (``asked``), every tenth is one that the model is unsure about.
+        The best come first; once some were answered, every tenth is one that the model is unsure about.
         """
-        answered = {frozenset(pair) for pair in asked}
-        best = [row for row in self.rows if frozenset(row.pair) not in answered]
-        doubt = sorted(best[number : 4 * number], key=lambda row: abs(row.model_score)) if answered else []
+        best = list(self.rows)
+        doubt = (
+            sorted(best[number : 4 * number], key=lambda row: abs(row.model_score)) if self.answered else []
+        )
         chosen: list[tuple[FoundPair, bool]] = []
         while len(chosen) < number and best:
             unsure = bool(doubt) and len(chosen) % UNCERTAIN == UNCERTAIN - 1
@@ -129,7 +131,8 @@ class Teaching:
         self._last = places, scored
         marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
         rows = found_rows(scored, choose_pairs(scored, self.pool, marked, used)[0])
-        return Ranking(rows, (len(used.positives), len(used.negatives)), precision, before, kept)
+        numbers = len(used.positives), len(used.negatives)
+        return Ranking(rows, len(answered), numbers, precision, before, kept)
 
     def lines(self, pairs: Sequence[Pair], most: int = LINES) -> list[list[Context]]:
         """The best sentences of some pairs under the present model."""
