@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from bagpack.app import open_library
+from bagpack.app import Library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from tests.app.conftest import ask, running
@@ -88,4 +88,4 @@ def test_years_are_offered_before_other_numbers(tmp_path):
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
     index_corpus([str(tmp_path / "t.jsonl")], tmp_path / "t.bp", jobs=1)
-    assert open_library(str(tmp_path / "t.bp")).by[0] == "year:10"
+    assert Library(str(tmp_path / "t.bp")).by[0] == "year:10"

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from bagpack.app.pool import SLOW, Limits, Pool, UnavailableError, WorkerError
+from bagpack.app.pool import SLOW, Limits, Pool, UnavailableError
 from bagpack.errors import UsageError
 from tests.conftest import run_apart
 
@@ -62,7 +62,7 @@ def test_memory_errors_and_deaths_are_reported(world):
     async def fails(pool):
         assert await pool.run(allocate, 10_000_000) == 10_000_000
         for function, arguments, error in (
-            (allocate, (4 << 30,), UnavailableError), (die, (), UnavailableError), (fail, (), WorkerError),
+            (allocate, (4 << 30,), UnavailableError), (die, (), UnavailableError), (fail, (), RuntimeError),
             (refuse, (), UsageError),
         ):  # fmt: skip
             with pytest.raises(error):
