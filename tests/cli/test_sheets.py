@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import subprocess
 import zipfile
 
@@ -143,18 +144,14 @@ def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
     assert rows[0]["left"] == "'=CMD"
 
 
-@pytest.mark.parametrize(
-    "command", [("check", "STORE", "DATA"), ("train", "STORE", "DATA", "--no-scores", "-o", "OUT")]
-)
+@pytest.mark.parametrize("command", [("check",), ("train", "-b", 4, "--no-scores", "-o", "m")])
 def test_sheets_that_are_not_read_are_reported_once_by_every_command(shop, tmp_path, command):
     rows = [["w1", "w2", "label"], ["cat", "lion", "part"], ["lion", "cat", "whole"]]
     for name, sheets in (("two.xlsx", [rows, [["old"]]]), ("one.xlsx", [rows, []])):
+        shutil.rmtree(tmp_path / "m", ignore_errors=True)
         (tmp_path / name).write_bytes(xlsx(*sheets, names=("Pairs", "Notes")))
-        places = {"STORE": str(shop), "DATA": name, "OUT": f"{name}.out"}
-        args = [places.get(word, word) for word in (command[0], "STORE", "DATA", *command[1:])]
-        done = subprocess.run(
-            bagpack_command(*args), cwd=tmp_path, capture_output=True, text=True, check=True
-        )
+        typed = bagpack_command(command[0], shop, name, *command[1:])
+        done = subprocess.run(typed, cwd=tmp_path, capture_output=True, text=True, check=True)
         said = done.stderr.count("bagpack: two.xlsx: only the sheet 'Pairs' is read, not 'Notes'\n")
         assert (said, done.stderr.count("sheet")) == ((1, 1) if name == "two.xlsx" else (0, 0))
 

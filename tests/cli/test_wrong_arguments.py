@@ -36,6 +36,7 @@ EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --
             "evaluate data.tsv my.bp",
             "data.tsv is a file, but STORE must be a store first the store, then the data",
         ),
+        ("evaluate data.tsv my.bp --test data.tsv", "data.tsv is a file"),
         ("evaluate my.bp my.bp", "my.bp is a directory"),
         ("predict data.tsv my.model", "data.tsv is a file, but a model is a directory"),
         ("find my.bp --model data.tsv", "data.tsv is a file, but a model is a directory"),
