@@ -22,7 +22,6 @@ from bagpack.explain.browse import SORTED, SORTS
 
 router = APIRouter()
 T = TypeVar("T")
-
 MISSING = "a word is missing; type one"
 
 
@@ -92,7 +91,7 @@ def page(
                 found = await function(**given)
             except pages.EmptyPageError:
                 found = None
-            return html(template, status(found), p=found, given=given)
+            return HTMLResponse(render(template, p=found, given=given), status(found))
 
         for path in paths:
             twin = "/index.json" if path == "/" else f"{path}.json"
@@ -101,10 +100,6 @@ def page(
         return function
 
     return register
-
-
-def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    return HTMLResponse(render(template, **values), status)
 
 
 # Words and pairs ---------------------------------------------------------------------------------------------------
@@ -200,7 +195,7 @@ async def model(
 
 @router.get("/find", include_in_schema=False)
 async def find_page(here: Here) -> Response:
-    return html("find.html.j2", session=here.session, limit=finding.SHOWN)
+    return HTMLResponse(render("find.html.j2", session=here.session, limit=finding.SHOWN))
 
 
 @router.get("/find/task.json", summary="The relation that is taught")
