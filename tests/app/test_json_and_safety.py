@@ -21,7 +21,7 @@ from bagpack.explain import explain_pair, sketch_pair
 from bagpack.learn import load_model
 from bagpack.sources import open_source
 from tests.app.conftest import ask, free_port, in_process
-from tests.conftest import bagpack_command, run_apart
+from tests.conftest import LIMIT, bagpack_command, run_apart
 
 
 def test_the_twin_says_what_python_says(web, world):
@@ -165,9 +165,9 @@ def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
         stdout=subprocess.PIPE,
     )
     said = process.stderr.readline()
-    httpx.get(f"http://127.0.0.1:{port}/", timeout=30)  # is answered as soon as the address is shown
+    httpx.get(f"http://127.0.0.1:{port}/", timeout=LIMIT)  # is answered as soon as the address is shown
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=15)
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0 and out == b"" and b"Traceback" not in err
     assert said == f"http://127.0.0.1:{port} shows c[v2].bp; press Ctrl-C to stop\n".encode()
 
