@@ -4,15 +4,16 @@ import http.client
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
-from bagpack.app import create_app, open_library
+from bagpack.app import Library, create_app
+from bagpack.app.pool import Limits
 from bagpack.corpus.build.index import index_corpus
 from tests.conftest import LIMIT, bagpack_command, run_apart
 from tests.evaluate.conftest import made_up_pairs, made_up_text
@@ -54,7 +55,7 @@ def free_port():
 async def in_process(store, model=None, **options):
     """A client of the application in this process; its workers are started when the first page needs one."""
     opening = str(store), None if model is None else str(model)
-    app = create_app(open_library(*opening), opening, **options)
+    app = create_app(Library(*opening), limits=Limits(seconds=LIMIT), **options)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     try:
         async with httpx.AsyncClient(
@@ -87,13 +88,10 @@ def is_answered(port):
         connection.close()
 
 
-WITH_LIMITS = """
-import sys
-from bagpack.app import open_library, serve
-from bagpack.app.pool import Limits
-limits, port, *paths = eval(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
-opening = (paths[0], paths[1] if paths[1:] else None)
-serve(open_library(*opening), opening, "127.0.0.1", port, limits=Limits(**limits))
+LIMITED = """
+from functools import partial
+from bagpack.app import server
+server.Limits = partial(server.Limits, **{limits!r})
 """
 
 
@@ -101,23 +99,22 @@ serve(open_library(*opening), opening, "127.0.0.1", port, limits=Limits(**limits
 def served(*arguments, files=None, limits=None):
     """A command that serves pages, as a user starts it, in a process of its own: its address and its process.
 
-    With `limits`, the arguments are a store and perhaps a model, and the explorer has other limits.
+    Without other `limits`, a page may take long: the machine may be busy.
     """
     port = free_port()
     command = bagpack_command(*arguments, "--port", port)
-    if limits is not None:
-        command = [sys.executable, "-c", WITH_LIMITS, repr(limits), str(port), *map(str, arguments)]
+    command[2] = LIMITED.format(limits={"seconds": LIMIT, **(limits or {})}) + command[2]
     if files is not None:
         command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
-    with tempfile.TemporaryFile() as log:
+    with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
+        process.said = Path(log.name).read_text
         base = f"http://127.0.0.1:{port}"
         try:
             deadline = time.monotonic() + LIMIT
             while not is_answered(port):
                 if process.poll() is not None or time.monotonic() > deadline:
-                    log.seek(0)
-                    raise AssertionError(log.read().decode())
+                    raise AssertionError(process.said())
                 time.sleep(0.02)
             yield base, process
         finally:

@@ -3,10 +3,11 @@
 import httpx
 import pytest
 
-from bagpack.app import open_library
+from bagpack.app import Library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from tests.app.conftest import ask, running
+from tests.conftest import LIMIT
 
 
 @pytest.mark.parametrize(("words", "by"), [(("the",), "genre"), (("kinda01", "kindb01"), "year:20")])
@@ -33,7 +34,7 @@ def test_the_explorer_of_a_subcorpus(world, tmp_path, monkeypatch):
     part = corpus.where("genre == news and year < 1950")
     with (
         running(world, "--where", "genre == news and year < 1950") as (base, _),
-        httpx.Client(base_url=base, timeout=60) as client,
+        httpx.Client(base_url=base, timeout=LIMIT) as client,
     ):
         assert (
             0
@@ -88,4 +89,4 @@ def test_years_are_offered_before_other_numbers(tmp_path):
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
     index_corpus([str(tmp_path / "t.jsonl")], tmp_path / "t.bp", jobs=1)
-    assert open_library(str(tmp_path / "t.bp")).by[0] == "year:10"
+    assert Library(str(tmp_path / "t.bp")).by[0] == "year:10"

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from starlette.formparsers import MultiPartParser
 
-from bagpack.app import create_app, open_library, pages
+from bagpack.app import Library, create_app, pages
 from bagpack.app.pool import Limits
-from bagpack.app.security import host_and_port, own_names, same_origin
+from bagpack.app.security import own_names
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
@@ -21,7 +21,7 @@ from bagpack.explain import explain_pair, sketch_pair
 from bagpack.learn import load_model
 from bagpack.sources import open_source
 from tests.app.conftest import ask, free_port, in_process
-from tests.conftest import bagpack_command, run_apart
+from tests.conftest import LIMIT, bagpack_command, run_apart
 
 
 def test_the_twin_says_what_python_says(web, world):
@@ -36,15 +36,8 @@ def test_the_twin_says_what_python_says(web, world):
         assert mine["bias"] + sum(mine["blocks"].values()) == pytest.approx(mine["value"], abs=1e-9)
 
 
-def test_the_explanation_is_that_of_the_command(world):
-    library = open_library(str(world / "c.bp"), str(world / "m.model"))
-    found = library.explanation("kinda01", "kindb01")
-    own = explain_pair(library.model, library.source, "kinda01", "kindb01", top=8, lines=0, in_full=False)
-    assert found.to_dict() == own.to_dict()
-
-
 def test_words_pairs_and_lines_have_the_windows_of_the_model(world):
-    library = open_library(str(world / "c.bp"), str(world / "m.model"))
+    library = Library(str(world / "c.bp"), str(world / "m.model"))
     library.settings = CountSettings(Windows.parse("3/1-2-1"))
     found = pages.word(library, "the"), pages.pair(library, "the", "a")
     assert {page.sketch.windows for page in found} == {"3/1-2-1"}
@@ -125,14 +118,13 @@ def test_only_its_own_names_are_answered(web, server):
         "",
         "localhost:",
         "a@localhost",
+        "localhost/b",
     ):
         answer = web.get("/", headers={"Host": name})
         assert answer.status_code == 400 and "own names" in answer.text, name
     for name in ("localhost", f"localhost:{port}", "127.0.0.1", "[::1]", "LOCALHOST"):
         assert web.get("/", headers={"Host": name}).status_code == 200, name
-    assert own_names("0.0.0.0") >= {"localhost"} and "corpus.lan" in own_names("0.0.0.0", ("Corpus.LAN",))
-    assert host_and_port("[::1]:80") == ("::1", 80) and host_and_port("a/b") is None
-    assert same_origin("https://corpus.lan", "corpus.lan:443") and not same_origin("ftp://a", "a")
+    assert "corpus.lan" in own_names("0.0.0.0", ("Corpus.LAN",))
 
 
 def test_every_answer_has_its_headers(web):
@@ -173,9 +165,9 @@ def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
         stdout=subprocess.PIPE,
     )
     said = process.stderr.readline()
-    httpx.get(f"http://127.0.0.1:{port}/", timeout=30)  # is answered as soon as the address is shown
+    httpx.get(f"http://127.0.0.1:{port}/", timeout=LIMIT)  # is answered as soon as the address is shown
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=15)
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0 and out == b"" and b"Traceback" not in err
     assert said == f"http://127.0.0.1:{port} shows c[v2].bp; press Ctrl-C to stop\n".encode()
 
@@ -194,7 +186,7 @@ def test_a_csv_holds_no_formula(tmp_path):
 
 
 def test_an_unexpected_error_is_not_shown_to_visitors(world):
-    app = create_app(open_library(str(world / "c.bp")), (str(world / "c.bp"),))
+    app = create_app(Library(str(world / "c.bp")))
 
     @app.get("/broken.json")
     async def broken():
@@ -208,45 +200,13 @@ def test_an_unexpected_error_is_not_shown_to_visitors(world):
     answer = run_apart(scene())
     assert answer.status_code == 500 and "ZeroDivision" not in answer.text
     assert "unexpected" in answer.json()["error"]
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_pairs_of_frequent_words_have_a_lane_of_their_own(world, monkeypatch):
-    library = open_library(str(world / "c.bp"))
+    library = Library(str(world / "c.bp"))
     monkeypatch.setattr("bagpack.app.library.SLOW_COUNT", 50)  # in this small corpus
     assert library.is_slow("the", "a")
     assert not library.is_slow("the") and not library.is_slow("the", "kinda01")
-
-
-def test_bound_to_every_address_it_answers_to_the_one_that_was_reached(world):
-    app = create_app(open_library(str(world / "c.bp")), (str(world / "c.bp"),), host="0.0.0.0")
-
-    async def ask_for(host, server):
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        async def receive():
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        scope = {
-            "type": "http", "method": "GET", "path": "/index.json", "raw_path": b"/index.json", "query_string": b"",
-            "headers": [(b"host", host)], "server": server, "scheme": "http", "http_version": "1.1", "asgi": {},
-        }  # fmt: skip
-        await app(scope, receive, send)
-        return sent[0]["status"]
-
-    async def both():
-        try:
-            return [
-                await ask_for(host, ("192.0.2.7", 8765)) for host in (b"192.0.2.7:8765", b"192.0.2.8:8765")
-            ]
-        finally:
-            app.state.pool.close()
-
-    assert run_apart(both()) == [200, 400]
 
 
 def test_without_a_model_pages_say_how_to_load_one(world):

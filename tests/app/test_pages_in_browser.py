@@ -9,6 +9,8 @@ PAIR = "/pair/kinda01/kindb01"
 
 def test_type_a_pair_open_a_feature_read_its_lines(visit):
     page = visit("/")
+    offered = page.locator("main .pair").first
+    assert page.request.get(offered.get_attribute("href")).ok and " – " in offered.inner_text()
     page.get_by_label("First word").fill("kinda")
     page.locator("#home-1-list option").first.wait_for(state="attached")
     assert page.locator("#home-1-list option").first.get_attribute("value").startswith("kinda")
@@ -33,7 +35,7 @@ def test_type_a_pair_open_a_feature_read_its_lines(visit):
 def test_a_feature_whose_lines_could_not_be_had_is_asked_again(visit):
     page = visit(PAIR)
     page.route(
-        "**/lines/part?**",
+        "**/lines?**",
         lambda route: route.fulfill(status=503, body="<p class='warn'>Too many.</p>"),
         times=1,
     )
@@ -99,6 +101,8 @@ def test_the_model_and_every_page_as_json(visit):
     page.get_by_role("link", name="Model", exact=True).click()
     page.wait_for_url("**/model")
     assert page.locator(".cards article").count() == 3 and "Accuracy" in page.locator("main").inner_text()
+    said = page.locator(".features .say").all_inner_texts()  # every feature in words
+    assert len(said) >= 15 and not [text for text in said if text.startswith(("pair:", "v1", "v2"))]
     for path in ("/", PAIR, "/word/kinda01", "/concordance?w1=the", "/model"):
         page.goto(path)
         twin = page.locator("link[rel=alternate]").get_attribute("href")
@@ -181,22 +185,6 @@ def test_cut_lines_are_shown_whole_with_one_link_and_rows_are_no_tab_stops(visit
     page.get_by_role("link", name="right context").click()
     page.wait_for_url("**sort=right**")
     assert "whole=1" in page.url
-
-
-def test_the_first_page_offers_pairs(visit):
-    page = visit("/")
-    offered = page.locator("main .pair").all_inner_texts()
-    assert offered
-    page.click("main .pair >> nth=0")
-    page.wait_for_url("**/pair/**")
-    assert page.inner_text("h1") == offered[0]
-
-
-def test_the_model_page_has_words_for_every_feature(visit):
-    page = visit("/model")
-    said = page.locator(".features .say").all_inner_texts()
-    assert len(said) >= 15
-    assert [text for text in said if text.startswith(("pair:", "v1", "v2"))] == []
 
 
 def test_a_word_with_itself_is_shown_once(visit):

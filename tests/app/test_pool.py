@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from bagpack.app.pool import SLOW, Limits, Pool, UnavailableError, WorkerError
+from bagpack.app.pool import FIND, SLOW, Limits, Note, Pool, Progress, UnavailableError
 from bagpack.errors import UsageError
 from tests.conftest import run_apart
 
@@ -36,6 +36,10 @@ def die(library):
     os._exit(3)
 
 
+def note(library):
+    Note()("word vectors", 0, 10)
+
+
 def scene(world, coroutine, **limits):
     async def play():
         pool = Pool((str(world / "c.bp"),), Limits(**limits))
@@ -52,6 +56,9 @@ def test_late_work_is_killed_and_others_go_on(world):
         first = await pool.run(number)
         with pytest.raises(UnavailableError, match="longer than 2 s"):
             await pool.run(sleep, 1000)
+        assert pool.progress == Progress()
+        await pool.run(note, lane=FIND)
+        assert pool.progress == Progress("word vectors", 0, 10)
         return first, await pool.run(number), await pool.run(number, lane=SLOW)
 
     first, again, other = scene(world, late, seconds=2, workers=1)
@@ -62,7 +69,7 @@ def test_memory_errors_and_deaths_are_reported(world):
     async def fails(pool):
         assert await pool.run(allocate, 10_000_000) == 10_000_000
         for function, arguments, error in (
-            (allocate, (4 << 30,), UnavailableError), (die, (), UnavailableError), (fail, (), WorkerError),
+            (allocate, (4 << 30,), UnavailableError), (die, (), UnavailableError), (fail, (), RuntimeError),
             (refuse, (), UsageError),
         ):  # fmt: skip
             with pytest.raises(error):

@@ -28,16 +28,9 @@ def test_a_page_leads_to_the_lemma_that_a_form_mostly_is(get, url):
     assert reported == {"word": "saw", "count": 1, "key": "see", "form_count": 3}
 
 
-def test_nothing_is_said_of_other_words(get):
+def test_a_run_of_words_and_words_like_a_misspelt_one(get):
     assert "mostly counts as" not in get("/pair/hammer/see").text
-
-
-def test_a_run_of_words_is_found_by_its_forms(get):
-    assert get("/word/living%20room").status_code == 200
     assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
-
-
-def test_words_like_a_misspelt_one_are_offered(get):
     for url in ("/word/hamer", "/pair/hamer/saw"):
         page = get(url)
         assert page.status_code == 404

@@ -168,7 +168,7 @@ def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page
 
 
 def test_what_is_refused(corpus, examples, tmp_path):
-    """Also that with --where candidates come from the selected documents alone."""
+    """Also that with --where candidates come from the selected documents alone, and who is let in with --host."""
     answers = examples.with_name("parts.answers.tsv")
     shutil.copytree(corpus, tmp_path / "more.bp")
     sentence = "<s>\nthe\tthe\nknob\tknob\nof\tof\nthe\tthe\nlid\tlid\n</s>\n"
@@ -176,14 +176,24 @@ def test_what_is_refused(corpus, examples, tmp_path):
     options = TextOptions(columns="word,lemma")
     index_corpus([str(tmp_path / "other.vert")], tmp_path / "more.bp", options, append=True)
     with (
-        teaching(tmp_path / "more.bp", examples, "--where", "id == all") as (base, _),
+        teaching(tmp_path / "more.bp", examples, "--where", "id == all", "--host", "0.0.0.0") as (
+            base,
+            process,
+        ),
         httpx.Client(base_url=base, timeout=LIMIT) as web,
     ):
+        # The address that is shown works; of others, the one that was reached.
+        said = process.said()
+        assert f"{base.replace('127.0.0.1', 'localhost')}/find" in said
+        assert "anyone who can reach this machine can read the corpus and write to parts.answers.tsv" in said
+        for host, status in (("localhost", 200), ("127.0.0.2", 200), ("127.0.0.3", 400)):
+            url = base.replace("127.0.0.1", "127.0.0.2") + "/find"
+            assert web.get(url, headers={"Host": f"{host}:{web.base_url.port}"}).status_code == status
         assert web.get("/pair/knob/lid").status_code == 404
         first = web.post("/find.json", json={}).json()["rows"][0]
         pair = {"w1": first["w1"], "w2": first["w2"]}
         for body, message in (
-            ({**pair, "answer": "hm"}, "is not an answer"),
+            ({**pair, "answer": "hm"}, "'yes', 'no' or 'undo'"),
             ({"answer": "undo"}, "no answer of this session"),
             ({"w1": "", "w2": "", "answer": "yes"}, "was not offered"),
             ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "was not offered"),

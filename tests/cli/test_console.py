@@ -17,56 +17,16 @@ import bagpack
 HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib", "spacy", "jinja2", "simplemma"}
 
 
-def test_help_is_quick_and_imports_nothing_heavy():
+def test_help_imports_nothing_heavy():
     script = (
-        "import sys, time; sys.argv = ['bagpack', '--help']\n"
+        "import sys; sys.argv = ['bagpack', '--help']\n"
         "from bagpack.cli import main\n"
         "try: main()\n"
-        "finally: print('MODULES', *sys.modules, '\\nSECONDS', time.process_time(), file=sys.stderr)"
+        "finally: print(*sys.modules, file=sys.stderr)"
     )
-    seconds = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-        )
-        seconds.append(float(re.search(r"SECONDS (\S+)", done.stderr)[1]))
-    loaded = {name.partition(".")[0] for name in re.search("MODULES (.*)", done.stderr)[1].split()}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "index" in done.stdout
-    assert loaded.isdisjoint(HEAVY)
-    assert min(seconds) < 0.5
-
-
-@pytest.mark.parametrize(
-    "args",
-    ["index", "index x", "nonsense", "--nonsense", "index x --out y --jobs many", "index x --out y --jobs 0",
-     "index x --out y --memory lots", "index x --out y --level stem", "index x --out y --annotator none",
-     "index x --out y --max-sentence 0", "index x --out y --encoding-errors ignore", "index - --dry-run",
-     "index x --dry-run --memory 1X", "index x --out y --max-sentence 99999999999999999999",
-     "index x --out y --memory 100M"],
-)  # fmt: skip
-def test_wrong_usage_exits_with_2(args, cli, tmp_path, write, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write("x", "Lions sleep.\n")
-    done = cli(*args.split())
-    assert done.code == 2
-    assert "Traceback" not in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
-
-
-@pytest.mark.parametrize(
-    ("options", "reported"),
-    [
-        (["--format", "pdf"], "--format pdf is unknown; choose one of auto, conllu"),
-        (["--encoding", "klingon"], "--encoding klingon is not a known encoding; try utf-8 or latin-1"),
-        (["--annotator", "magic"], "--annotator magic is unknown; choose auto"),
-        (["--lang", "xx"], "no lemmas for --lang 'xx'"),
-    ],
-)
-def test_values_that_only_the_input_can_disprove(options, reported, cli, tmp_path, write):
-    done = cli("index", write("x.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1, *options)
-    assert done.code == 2
-    assert reported in done.err
-    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
+    assert {name.partition(".")[0] for name in done.stderr.split()}.isdisjoint(HEAVY)
 
 
 def test_json_quiet_and_the_summary(cli, tmp_path, write):
@@ -235,16 +195,6 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert done.code == 1
     assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
-
-
-@pytest.mark.parametrize(
-    "command",
-    [("contexts", "s.bp", ""), ("contexts", "s.bp", "cat", " "), ("explain", "m.model", "", "b")],
-)  # fmt: skip
-def test_an_empty_word_is_reported(cli, command):
-    done = cli(*command)
-    assert done.code == 2
-    assert done.err == "bagpack: a word is empty; name one, or two in quotes such as 'ice cream'\n"
 
 
 def test_the_package_is_a_program():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from bagpack.app import open_library
+from bagpack.app import Library
 from bagpack.app.pages import home, warm_up
 from bagpack.corpus.build.index import index_corpus
 from bagpack.engines.build import build_engine
@@ -41,7 +41,7 @@ def test_a_pair_is_sketched_alike(sources, pair):
 
 
 def test_the_explorer_over_snippets(sources):
-    library = open_library(str(sources[1].path))
+    library = Library(str(sources[1].path))
     warm_up(library)
     assert [(pair.w1, pair.w2) for pair in home(library).examples] == PAIRS, (
         "only what was fetched can be asked"

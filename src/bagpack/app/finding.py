@@ -1,54 +1,52 @@
 """Finding and teaching on a page: what is looked for, the answers, and the list that follows from them.
 
-The functions run in the worker for searches, which keeps the candidates of the last searches in memory: a new answer
-costs one training of a small model. What is looked for comes with each request, so that a worker that was killed, or
-another visitor's search in between, costs time and nothing else.
+What is looked for comes with each request, so that a worker that was killed, or another visitor's search in between,
+costs time and nothing else. `Session` is the part of the web server; the functions after it run in the worker for
+searches, which keeps the candidates of the last searches in memory: a new answer costs one training of a small model.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from bagpack import parallel
 from bagpack.app.library import Library
-from bagpack.app.pages import Near, near
+from bagpack.app.pages import Near, unknown_words
+from bagpack.app.pool import Note
+from bagpack.contexts.concordance import wilson_interval
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
-from bagpack.errors import UsageError
+from bagpack.errors import InputError, UsageError
 from bagpack.explain.explanation import Explanation
+from bagpack.explain.lines import line_dict
+from bagpack.find.answers import Answers
 from bagpack.find.examples import UNNAMED, Examples, Pair
+from bagpack.find.export import write_turtle
 from bagpack.find.options import FindOptions
 from bagpack.find.ranking import COLUMNS
 from bagpack.find.teaching import Teaching
-from bagpack.find.vocabulary import targets_of
+from bagpack.sheets import write_table
 
-SHOWN = 30
+SHOWN, IN_FILES = 30, 500
 WARM = 3  # pairs of a search before the first one
 MOST_PAIRS, LONGEST_WORD = 5_000, 200
 SEARCHES = 2  # that are kept in memory
 ROW_LINES = 5
-SECONDS = 0.2  # between two notes of progress
-
-Answer = tuple[str, str, bool]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is looked for: examples, answers so far, and conditions on the pairs.
+    """What is looked for: `pairs` of the relation, `answers` so far (w1, w2, whether it is right), and conditions.
 
-    `pos1` and `pos2` are parts of speech such as `noun,verb`, `any`, or nothing for those of the examples.
+    `w1` and `w2` are words that the pairs must have; `pos1` and `pos2` parts of speech such as `noun,verb`, `any`, or
+    nothing for those of the examples; `negatives` pairs that are not in the relation.
     """
 
     pairs: tuple[Pair, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[tuple[str, str, bool], ...] = ()
     w1: str = ""
     w2: str = ""
     pos1: str = ""
@@ -63,11 +61,6 @@ class Task:
             for word in pair:
                 if not word.strip() or len(word) > LONGEST_WORD or not word.isprintable():
                     raise UsageError(f"{word[:30]!r} is not a word; correct the pair {' – '.join(pair)!r}")
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What a search depends on, without the answers."""
-        return self.pairs, self.negatives, self.w1, self.w2, self.pos1, self.pos2, self.label
 
 
 @dataclass(frozen=True)
@@ -105,13 +98,13 @@ class FindPage:
     pos: tuple[str, str]
     candidates: int
     notes: list[str]
-    answered: int = 0
-    right: int = 0
-    low: float | None = None
-    high: float | None = None
-    held_out: float | None = None
-    before: float | None = None
-    kept: bool = False
+    answered: int
+    right: int
+    low: float | None
+    high: float | None
+    held_out: float | None
+    before: float | None
+    kept: bool
 
 
 @dataclass(frozen=True)
@@ -124,48 +117,54 @@ class RowPage:
     explanation: Explanation
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What the search is doing; a total of 0 is unknown, an empty `what` means that nothing is being computed."""
+class Session:
+    """The relation that all tabs share with `bagpack teach`; otherwise each page keeps its examples and answers itself.
 
-    what: str = ""
-    done: int = 0
-    total: int = 0
+    ``file`` is the name of the file that answers are saved to, ``relation`` the name of the relation; both may be
+    empty.
+    """
+
+    def __init__(self, answers: Answers | None = None) -> None:
+        self.answers = answers
+        self.offered: set[Pair] = set()
+        self.file = answers.path.name if answers else ""
+        self.relation = answers.examples.label if answers and answers.examples.label != UNNAMED else ""
+
+    def task(self, given: Task) -> Task:
+        """What a request asks for; with `bagpack teach`, examples and answers are those of the files."""
+        if self.answers is None:
+            return given
+        own = self.answers.examples
+        answers = tuple((*pair, right) for pair, right in self.answers.answered)
+        return replace(given, pairs=own.positives, negatives=own.negatives, label=own.label, answers=answers)
+
+    def answer(self, pair: Pair, answer: str) -> None:
+        """Save an answer, or take the last one back."""
+        if self.answers is None:
+            raise UsageError(
+                "no file was named, so the page keeps the answers; bagpack teach saves them to a file"
+            )
+        if answer == "undo":
+            self.answers.undo()
+        elif pair not in self.offered:
+            raise InputError(f"{' – '.join(pair)} was not offered, so an answer to it is not taken")
+        else:
+            self.answers.add(pair, answer == "yes")
 
 
 # In the worker -----------------------------------------------------------------------------------------------------
 
-_searches: dict[tuple[Any, ...], Teaching] = {}  # the last used at the end
+_searches: dict[Task, Teaching] = {}  # without answers; the last used at the end
 
 
-class ProgressFile:
-    """Where a worker notes what it is doing, a few times a second, for the page that waits for it."""
-
-    def __init__(self, path: str) -> None:
-        self.path, self.last, self.sums = path, 0.0, Counter[str]()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Note progress."""
-        self.sums[what] += done
-        if time.monotonic() - self.last > SECONDS or not done:
-            self.last = time.monotonic()
-            own = f"{self.path}.{os.getpid()}"
-            with suppress(OSError):
-                Path(own).write_text(json.dumps([what, self.sums[what], total]))
-                os.replace(own, self.path)
-
-
-def read_progress(path: str) -> Progress:
-    """What a worker noted last."""
-    try:
-        return Progress(*json.loads(Path(path).read_text()))
-    except (OSError, ValueError, TypeError):
-        return Progress()
-
-
-def _search(library: Library, progress: str, task: Task) -> Teaching:
+def _search(library: Library, task: Task) -> Teaching:
     """The candidates of a task: those that are kept, or new ones."""
-    kept = _searches.pop(task.key, None)
+    if not isinstance(library.source, Corpus):
+        raise UsageError("snippets hold only the pairs that were fetched; open a store to find new pairs")
+    if not task.pairs:
+        raise UsageError("there are no examples; give a few pairs of the relation")
+    key = replace(task, answers=())
+    kept = _searches.pop(key, None)
     if kept is None:
         while len(_searches) >= SEARCHES:
             del _searches[next(iter(_searches))]
@@ -173,70 +172,73 @@ def _search(library: Library, progress: str, task: Task) -> Teaching:
             w1=task.w1.strip() or None, w2=task.w2.strip() or None, pos1=task.pos1 or None, pos2=task.pos2 or None
         )  # fmt: skip
         given = Examples(task.label, tuple(dict.fromkeys(task.pairs)), tuple(dict.fromkeys(task.negatives)))
-        with parallel.settings(n_jobs=-1, progress=ProgressFile(progress)), parallel.on_threads():
+        with parallel.settings(n_jobs=-1, progress=Note()), parallel.on_threads():
             kept = Teaching.start(library.source, given, asked)
-    _searches[task.key] = kept
+    _searches[key] = kept
     return kept
 
 
-def search(library: Library, progress: str, task: Task, number: int = SHOWN) -> FindPage:
+def search(library: Library, task: Task, number: int = SHOWN) -> FindPage:
     """Find pairs, or rank them again after an answer."""
-    if not isinstance(library.source, Corpus):
-        raise UsageError("snippets hold only the pairs that were fetched; open a store to find new pairs")
-    unknown = [word for word, target in targets_of(library.source, task.pairs).items() if target is None]
-    teaching = _search(library, progress, task)
+    teaching = _search(library, task)
     answered = {(w1, w2): right for w1, w2, right in task.answers}
-    with parallel.settings(n_jobs=-1), parallel.on_threads():
+    with parallel.settings(n_jobs=-1, progress=Note()), parallel.on_threads():
         ranking = teaching.rank(answered)
         chosen = ranking.questions(number)
-        lines = teaching.lines([row.pair for row, _ in chosen], 1)
-    scores = [row.score for row, _ in chosen]
+        lines = teaching.lines([own.pair for own, _ in chosen], 1)
+    scores = [own.score for own, _ in chosen]
     least, most = min(scores, default=0.0), max(scores, default=1.0)
     rows = []
     for (own, unsure), line in zip(chosen, lines, strict=True):
         share = (own.score - least) / ((most - least) or 1.0)
         shown = (line[0].pieces, line[0].document) if line else ((), "")
-        rows.append(FoundRow(*own.pair, own.score, share, own.together, own.n_w1, own.n_w2, unsure, *shown))
+        counts = (own.together, own.n_w1, own.n_w2)
+        rows.append(FoundRow(*own.pair, own.score, share, *counts, unsure, *shown))
     right = sum(answered.values())
-    low, high = _interval(right, len(answered))
+    low, high = wilson_interval(right, len(answered)) if answered else (None, None)
+    words = dict.fromkeys(word for pair in task.pairs for word in pair)
     return FindPage(
-        rows, near(library, unknown), teaching.places.kind_names, teaching.pool.candidates,
+        rows, unknown_words(library, tuple(words)), teaching.places.kind_names, teaching.pool.candidates,
         teaching.first.trained.notes, len(answered), right, low, high, ranking.held_out, ranking.before, ranking.kept,
     )  # fmt: skip
 
 
-def _interval(right: int, number: int) -> tuple[float | None, float | None]:
-    """The 95 % interval of a share (Wilson)."""
-    if not number:
-        return None, None
-    from scipy.stats import binomtest
-
-    found = binomtest(right, number).proportion_ci(method="wilson")
-    return float(found.low), float(found.high)
-
-
-def row(library: Library, progress: str, task: Task, w1: str, w2: str) -> RowPage:
+def row(library: Library, task: Task, w1: str, w2: str) -> RowPage:
     """Sentences of a pair that was found, and why it was."""
-    teaching = _search(library, progress, task)
+    teaching = _search(library, task)
     with parallel.settings(n_jobs=-1), parallel.on_threads():
         teaching.rank({(a, b): right for a, b, right in task.answers})
         found = teaching.lines([(w1, w2)], ROW_LINES)[0]
-        why = teaching.explain((w1, w2))
-    return RowPage(w1, w2, [{"pieces": line.pieces, "document": line.document} for line in found], why)
+        return RowPage(w1, w2, [line_dict(line) for line in found], teaching.explain((w1, w2)))
 
 
-def table(library: Library, progress: str, task: Task, number: int = 500) -> list[list[Any]]:
-    """What is known of the relation as a table: examples and answers first, then the pairs found."""
-    page = search(library, progress, task, number)
-    known: list[tuple[str, Sequence[str]]] = [("example", pair) for pair in task.pairs]
-    known += [("yes" if right else "no", (w1, w2)) for w1, w2, right in task.answers]
-    header = [*(name for name in COLUMNS if name != "reasons"), "answer"]
-    rows: list[list[Any]] = [["", *pair, "", "", "", "", "", "", answer] for answer, pair in known]
-    for rank, own in enumerate(page.rows, 1):
-        sentence = "".join(own.pieces)
-        counts = (own.together, own.n_w1, own.n_w2)
-        rows.append([rank, own.w1, own.w2, round(own.score, 4), *counts, sentence, own.document, ""])
-    return [header, *rows]
+def file(library: Library, task: Task, kind: str) -> bytes:
+    """What is known of the relation as a file: examples and answers first, then the pairs found, as TSV or XLSX.
+
+    SKOS Turtle has the pairs that were confirmed; without any answer, those that were found.
+    """
+    known = [("example", *pair) for pair in task.pairs]
+    known += [("yes" if right else "no", w1, w2) for w1, w2, right in task.answers]
+    found = search(library, task, IN_FILES).rows
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"pairs.{kind}")
+        if kind == "ttl":
+            right = [pair for answer, *pair in known if answer != "no"]
+            right += [] if task.answers else [[row.w1, row.w2] for row in found]
+            write_turtle(path, [{"w1": w1, "w2": w2} for w1, w2 in right], task.label)
+        else:
+            names = [name for name in COLUMNS if name not in ("reasons", "model_score")]
+            rows = [["", w1, w2, *[""] * (len(names) - 3), answer] for answer, w1, w2 in known]
+            for rank, row in enumerate(found, 1):
+                own = {
+                    **asdict(row),
+                    "rank": rank,
+                    "score": round(row.score, 4),
+                    "sentence": "".join(row.pieces),
+                }
+                rows.append([*(own[name] for name in names), ""])
+            write_table(path, [[*names, "answer"], *rows])
+        return path.read_bytes()
 
 
 def warm_up(library: Library, search: bool) -> None:
@@ -252,18 +254,3 @@ def warm_up(library: Library, search: bool) -> None:
             if search and len(found) >= WARM:
                 pairs = [(str(one), str(two)) for one, two in found.take(slice(WARM)).pairs()]
                 Teaching.start(source, Examples(UNNAMED, tuple(pairs))).rank()
-
-
-def task_from(given: Any) -> Task:
-    """A task from JSON; anything that does not fit is a sentence."""
-    if not isinstance(given, dict):
-        raise UsageError("a search is a JSON object with pairs")
-    try:
-        w1, w2, pos1, pos2 = (str(given.get(name) or "") for name in ("w1", "w2", "pos1", "pos2"))
-        pairs = tuple((str(one), str(two)) for one, two in given.get("pairs") or ())
-        answers = tuple((str(one), str(two), bool(right)) for one, two, right in given.get("answers") or ())
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"a search has pairs [w1, w2] and answers [w1, w2, true or false]: {error}"
-        ) from None
-    return Task(pairs, answers, w1, w2, pos1, pos2)

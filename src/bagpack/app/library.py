@@ -11,28 +11,30 @@ from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import WHERE, Corpus
 from bagpack.corpus.where import number_of
-from bagpack.errors import StoreError
 from bagpack.explain.browse import Browser
-from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.explain.lines import PairEvidence
-from bagpack.learn.model import LinearModel
+from bagpack.learn import load_model
+from bagpack.sources import open_source
 
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed apart from other pages
-REASONS = 8
 FEW_STEPS = 5  # a table with fewer rows says little
 MOST_VALUES = 100  # of an attribute, so that its page can be read
 
 
 class Library:
-    """A source and perhaps a model; the web server and every worker opens its own."""
+    """A store or snippets, and perhaps a model; the web server and every worker opens its own.
 
-    def __init__(self, source: ContextSource, model: LinearModel | None = None, model_name: str = "") -> None:
-        self.source = source
-        self.model = model
-        self.model_name = model_name
-        self.settings = (model and model.counting) or CountSettings()
-        self._evidence = lru_cache(8)(self._observe)
-        self._browser = lru_cache(8)(lambda words: Browser(self.source, words, self.settings.windows))
+    Whatever does not fit is an error now, not for the first visitor.
+    """
+
+    def __init__(self, store: str, model: str | None = None) -> None:
+        self.opened = store, model
+        self.model = load_model(model) if model else None
+        self.source: ContextSource = self.model.open_source(store) if self.model else open_source(store)
+        self.model_name = Path(model).name if model else ""
+        self.settings = (self.model and self.model.counting) or CountSettings()
+        self._observe = lru_cache(8)(lambda w1, w2: PairEvidence.of(self.source, w1, w2, self.settings))
+        self._browse = lru_cache(8)(lambda words: Browser(self.source, words, self.settings.windows))
 
     @property
     def store_name(self) -> str:
@@ -49,13 +51,6 @@ class Library:
     def labels(self) -> list[str]:
         """The labels of the model; none of a model of ratings."""
         return [] if self.model is None else [str(label) for label in self.model.classes]
-
-    @property
-    def loaded_model(self) -> LinearModel:
-        """The model; an error without one."""
-        if self.model is None:
-            raise StoreError("no model is loaded; start the explorer with --model")
-        return self.model
 
     @cached_property
     def by(self) -> list[str]:
@@ -76,33 +71,12 @@ class Library:
         """Whether a pair's words are both so frequent that finding their co-occurrences takes long."""
         return len(words) > 1 and min(map(self.background.count, words)) > SLOW_COUNT
 
-    def explanation(self, w1: str, w2: str, evidence: PairEvidence | None = None) -> Explanation | None:
-        """Why the model decides as it does, without lines; None without a model."""
-        if self.model is None:
-            return None
-        return explain_pair(
-            self.model, self.source, w1, w2, top=REASONS, lines=0, in_full=False, evidence=evidence
-        )
+    # What is about two very frequent words is large, and is not kept.
 
     def evidence(self, w1: str, w2: str) -> PairEvidence | None:
         """The observations of a pair, for its sketch, reasons and lines; None if a word is unknown."""
-        return self._observe(w1, w2) if self.is_slow(w1, w2) else self._evidence(w1, w2)
-
-    def _observe(self, w1: str, w2: str) -> PairEvidence | None:
-        return PairEvidence.of(self.source, w1, w2, self.settings)
+        return (self._observe.__wrapped__ if self.is_slow(w1, w2) else self._observe)(w1, w2)
 
     def browser(self, words: Sequence[str]) -> Browser:
         """A concordance to page through."""
-        if self.is_slow(*words):
-            return Browser(self.source, words, self.settings.windows)
-        return self._browser(tuple(words))
-
-
-def open_library(store: str, model: str | None = None) -> Library:
-    """Open everything; whatever does not fit is an error now, not for the first visitor."""
-    from bagpack.learn import load_model
-    from bagpack.sources import open_source
-
-    opened = load_model(model) if model else None
-    source = opened.open_source(store) if opened else open_source(store)
-    return Library(source, opened, Path(model).name if model else "")
+        return (self._browse.__wrapped__ if self.is_slow(*words) else self._browse)(tuple(words))

@@ -18,7 +18,7 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
 from bagpack.errors import StoreError, UsageError
-from bagpack.explain.explanation import Explanation
+from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.explain.lines import PairEvidence, line_dict
 from bagpack.explain.pair import PairSketch, sketch_pair
 from bagpack.explain.word import WordSketch, sketch_word
@@ -32,8 +32,14 @@ Near = dict[str, list[KnownWord]]
 
 OFFERED = 12  # similar spellings, words and pairs to begin with
 SIMILAR = 15
+REASONS = 8
 TRAINED = 400  # training pairs that are looked at for the home page
 WARM = 100  # rank of the word that is looked up before the first visitor comes
+DOWNLOADED = 5_000  # lines of a concordance in one file
+
+
+class EmptyPageError(StoreError):
+    """A page has nothing to show yet: JSON gets this sentence, and the page itself says what to do."""
 
 
 # Home --------------------------------------------------------------------------------------------------------------
@@ -74,32 +80,27 @@ def home(library: Library) -> HomePage:
 
 
 def examples(library: Library) -> list[ExamplePair]:
-    """Pairs to begin with: training pairs that are often seen together, or pairs that were fetched."""
+    """Pairs to begin with: those that were fetched, or training pairs of each label in turn.
+
+    Of the training pairs, those that the model is sure about and that are often seen together.
+    """
     if not isinstance(library.source, Corpus):
         return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
-    return [] if library.model is None else _trained(library, library.model)
-
-
-def _trained(library: Library, model: LinearModel) -> list[ExamplePair]:
-    """Training pairs that a model is sure about and that are often seen together, of each label in turn."""
-    kept = model.training
-    if kept is None or model.kind == "rating" or not model.classes:
+    model = library.model
+    kept = model.training if model else None
+    if model is None or kept is None or not model.classes:
         return []
     pairs = [(kept.names[a], kept.names[b]) for a, b in zip(kept.w1.tolist(), kept.w2.tolist(), strict=True)]
-    step = max(1, len(pairs) // TRAINED)
-    counts = model.count(pairs[::step], library.source)
+    counts = model.count(pairs[:: max(1, len(pairs) // TRAINED)], library.source)
     decisions = model.decisions(counts)
     ranked: dict[str, list[tuple[float, ExamplePair]]] = {}
     for k, (w1, w2) in enumerate(counts.pairs):
-        label = str(
-            model.classes[int(decisions[k].argmax())] if decisions.shape[1] > 1 else model.classes[-1]
-        )
+        label = str(model.classes[int(decisions[k].argmax()) if decisions.shape[1] > 1 else -1])
         if counts.seen[k] and decisions[k].max() > 0:
             value = float(np.log1p(counts.seen[k]) + decisions[k].max())
             ranked.setdefault(label, []).append((value, ExamplePair(w1, w2, label)))
     columns = [sorted(own, key=lambda item: -item[0]) for own in ranked.values()]
-    rows = [own[at][1] for at in range(OFFERED) for own in columns if at < len(own)]
-    return rows[:OFFERED]
+    return [own[at][1] for at in range(OFFERED) for own in columns if at < len(own)][:OFFERED]
 
 
 def complete(library: Library, start: str) -> list[KnownWord]:
@@ -107,15 +108,12 @@ def complete(library: Library, start: str) -> list[KnownWord]:
     return list(complete_word(library.background, start, OFFERED))
 
 
-def near(library: Library, words: Sequence[str]) -> Near:
-    """Words with a similar spelling."""
-    return {name: list(nearby(library.background, name, OFFERED)) for name in words}
-
-
 def unknown_words(library: Library, words: Sequence[str]) -> Near:
     """The words that the corpus does not contain, each with similar spellings."""
-    targets = library.source.resolve(list(words))
-    return near(library, [word for word, target in zip(words, targets, strict=True) if target is None])
+    targets = zip(words, library.source.resolve(list(words)), strict=True)
+    return {
+        word: list(nearby(library.background, word, OFFERED)) for word, target in targets if target is None
+    }
 
 
 # Words and pairs ---------------------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ def word(library: Library, name: str) -> WordPage:
     """A word's page."""
     sketch = sketch_word(library.source, name, windows=library.settings.windows)
     similar = [] if sketch.unknown else similar_words(library, name)
-    return WordPage(sketch, similar, near(library, [name] if sketch.unknown else []), library.by)
+    return WordPage(sketch, similar, unknown_words(library, [name]), library.by)
 
 
 def similar_words(library: Library, name: str) -> list[tuple[str, float]]:
@@ -163,7 +161,12 @@ def pair(library: Library, w1: str, w2: str) -> PairPage:
     """A pair's page."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
-    return PairPage(sketch, near(library, sketch.unknown), library.explanation(w1, w2, evidence), library.by)
+    why = None
+    if library.model is not None:
+        why = explain_pair(
+            library.model, library.source, w1, w2, top=REASONS, lines=0, in_full=False, evidence=evidence
+        )
+    return PairPage(sketch, unknown_words(library, [w1, w2]), why, library.by)
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,10 @@ def lines(library: Library, w1: str, w2: str, feature: str, most: int) -> LinesP
 
 @dataclass(frozen=True)
 class ConcordancePage:
-    """Some lines of a concordance; `reachable` of `total` can be paged to (sorting takes a part of them)."""
+    """Some lines of a concordance; `reachable` of `total` can be paged to (sorting takes a part of them).
+
+    `downloadable` are in its CSV file. `by`: see /distribution.json.
+    """
 
     words: list[str]
     unknown: list[str]
@@ -219,6 +225,8 @@ class ConcordancePage:
     sort: str
     note: str
     lines: list[Json]
+    downloadable: int
+    by: list[str]
 
 
 def concordance(library: Library, words: Sequence[str], page: int, size: int, sort: str) -> ConcordancePage:
@@ -227,13 +235,13 @@ def concordance(library: Library, words: Sequence[str], page: int, size: int, so
     found = browser.lines((page - 1) * size, size, sort)
     return ConcordancePage(
         list(words), list(browser.unknown), found.total, found.reachable, page, -(-found.reachable // size), size,
-        sort, found.note, [line_dict(line) for line in found.lines],
+        sort, found.note, [line_dict(line) for line in found.lines], min(found.reachable, DOWNLOADED), library.by,
     )  # fmt: skip
 
 
-def concordance_csv(library: Library, words: Sequence[str], sort: str, most: int) -> str:
+def concordance_csv(library: Library, words: Sequence[str], sort: str) -> str:
     """The first lines of a concordance as CSV."""
-    rows = [line.to_dict() for line in library.browser(words).lines(0, most, sort).lines]
+    rows = [line.to_dict() for line in library.browser(words).lines(0, DOWNLOADED, sort).lines]
     return table_text([FIELDS, *([row[name] for name in FIELDS] for row in rows)], ",")
 
 
@@ -296,11 +304,17 @@ class ModelPage:
 
 def model(library: Library, top: int) -> ModelPage:
     """The model's page."""
-    loaded = library.loaded_model
+    loaded = library.model
+    if loaded is None:
+        raise EmptyPageError("no model is loaded; start the explorer with --model")
     strongest, examples = {}, {}
     for label in loaded.classes or (None,):
         name = "rating" if label is None else str(label)
-        strongest[name] = [_weighted(*item) for item in loaded.strongest(label, top) if item[1] > 0]
+        strongest[name] = [
+            WeightedFeature(feature, (said := say_feature(feature)).pattern, said.place, weight)
+            for feature, weight in loaded.strongest(label, top)
+            if weight > 0
+        ]
         examples[name] = [] if label is None else _training_pairs(loaded, label)
     return ModelPage(
         library.model_name, library.labels, loaded.condition, loaded.preset.name, len(loaded.feature_names()),
@@ -316,11 +330,6 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
     output, sign = model.output_of(label)
     rows = np.flatnonzero(sign * kept.coef[:, output] > 0)[:OFFERED].tolist()
     return [(kept.names[kept.w1[k]], kept.names[kept.w2[k]]) for k in rows]
-
-
-def _weighted(name: str, weight: float) -> WeightedFeature:
-    said = say_feature(name)
-    return WeightedFeature(name, said.pattern, said.place, weight)
 
 
 def warm_up(library: Library) -> None:

@@ -8,21 +8,21 @@ There are three pools, so that slow pairs and searches do not delay ordinary pag
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import multiprocessing
 import os
 import signal
 import sys
+import time
 import traceback
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import CancelledError
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
-from bagpack.app.library import Library, open_library
+from bagpack.app.library import Library
 from bagpack.errors import BagpackError
 from bagpack.signals import end_with
 
@@ -34,6 +34,8 @@ A = TypeVarTuple("A")
 
 PAGES, SLOW, FIND = "pages", "slow", "find"
 KEPT = 300  # answers that are kept in memory
+NOTE_BYTES = 200
+NOTE_SECONDS = 0.2  # between two notes of progress
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,6 @@ class Limits:
     transfer_seconds: float = 30.0  # receiving a request, sending a response
     head_seconds: float = 10.0
     connections: int = 1_000
-    download: int = 5_000  # lines of a concordance in one file
 
 
 class UnavailableError(BagpackError):
@@ -63,10 +64,6 @@ class UnavailableError(BagpackError):
         self.retry_after = max(1, math.ceil(retry_after))
 
 
-class WorkerError(Exception):
-    """A computation failed in a way that was not foreseen; its traceback is on the terminal."""
-
-
 TOO_LARGE = "this needs more memory than the explorer allows; use the command line"
 TOO_BUSY = "too many requests are waiting; try again in a moment"
 
@@ -74,13 +71,38 @@ TOO_BUSY = "too many requests are waiting; try again in a moment"
 # In the workers ----------------------------------------------------------------------------------------------------
 
 _library: list[Library] = []  # of this process
+_notes: list[Any] = []  # bytes that the web server reads
 
 
-def _begin(opening: tuple[Any, ...], more: int) -> None:
+@dataclass(frozen=True)
+class Progress:
+    """What a search is doing; a total of 0 is unknown, an empty `what` means that nothing is being computed."""
+
+    what: str = ""
+    done: int = 0
+    total: int = 0
+
+
+class Note:
+    """Shows the page that waits what its worker is doing, a few times a second."""
+
+    def __init__(self) -> None:
+        self.last, self.sums = 0.0, Counter[str]()
+        self("", 0, 0)
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take a report of progress."""
+        self.sums[what] += done
+        if _notes and (time.monotonic() - self.last > NOTE_SECONDS or not done):
+            self.last = time.monotonic()
+            _notes[0].value = json.dumps([what, self.sums[what], total]).encode()[: NOTE_BYTES - 1]
+
+
+def _begin(opened: tuple[Any, ...], more: int, note: Any) -> None:
     """Open the library in a new worker; a worker ends with the web server, whatever ends that."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the whole process group; the web server ends us
     end_with(os.getppid())  # the fork server, which ends with the web server
-    _library[:] = [open_library(*opening)]
+    _library[:], _notes[:] = [Library(*opened)], [note]
     statm = Path("/proc/self/statm")
     if statm.exists():
         import resource
@@ -97,10 +119,8 @@ def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return _Failure(type(error), str(error))
     except MemoryError:
         return _Failure(UnavailableError, TOO_LARGE)
-    except Exception:
-        with suppress(OSError):
-            os.write(2, traceback.format_exc().encode())
-        return _Failure(WorkerError, "see the terminal")
+    except Exception:  # the web server prints it on the terminal
+        return _Failure(RuntimeError, f"in a worker:\n{traceback.format_exc()}")
 
 
 @dataclass(frozen=True)
@@ -117,11 +137,13 @@ class _Failure:
 class Pool:
     """Runs functions of the library in worker processes: `function(library, *arguments)`."""
 
-    def __init__(self, opening: tuple[Any, ...], limits: Limits) -> None:
-        self.opening, self.limits = opening, limits
+    def __init__(self, opened: tuple[Any, ...], limits: Limits) -> None:
+        self.opened, self.limits = opened, limits
         self.seconds = {PAGES: limits.seconds, SLOW: limits.long_seconds, FIND: limits.find_seconds}
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["bagpack.app.pages", "bagpack.app.finding"])
+        # Without a lock: a worker that is killed would keep it.
+        self._note: Any = self._context.RawArray("c", NOTE_BYTES)
         self._pools = {lane: self._start(lane) for lane in self.seconds}
         self._waiting = dict.fromkeys(self.seconds, 0)
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
@@ -131,41 +153,45 @@ class Pool:
 
         return ProcessPool(
             self.limits.workers if lane == PAGES else 1, context=self._context, initializer=_begin,
-            initargs=(self.opening, self.limits.find_bytes if lane == FIND else self.limits.worker_bytes),
+            initargs=(self.opened, self.limits.find_bytes if lane == FIND else self.limits.worker_bytes, self._note),
         )  # fmt: skip
+
+    @property
+    def progress(self) -> Progress:
+        """What the search that is under way is doing."""
+        try:
+            return Progress(*json.loads(self._note.value))
+        except (ValueError, TypeError):  # none yet, or half of one
+            return Progress()
 
     async def run(
         self, function: Callable[[Library, *A], T], *arguments: *A, lane: str = PAGES, keep: bool = False
     ) -> T:
         """The result of a function, computed in a worker of `lane`; with `keep`, it is remembered."""
         key = (function, arguments)
-        if keep and key in self._kept:
-            self._kept.move_to_end(key)
-            kept: T = self._kept[key]
-            return kept
-        if self._waiting[lane] >= self.limits.waiting:
-            raise UnavailableError(TOO_BUSY, self.limits.waiting_seconds / 2)
-        self._waiting[lane] += 1
-        try:
-            result = await self._compute(key, lane)
-        finally:
-            self._waiting[lane] -= 1
-        if isinstance(result, _Failure):
-            raise result.kind(result.message)
+        found: Any = self._kept.get(key) if keep else None
+        if found is None:
+            found = await self._compute(key, lane)
+            if isinstance(found, _Failure):
+                raise found.kind(found.message)
         if keep:
-            self._kept[key] = result
+            self._kept[key] = found
+            self._kept.move_to_end(key)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        answer: T = result
-        return answer
+        result: T = found
+        return result
 
     async def _compute(self, key: tuple[Any, tuple[Any, ...]], lane: str) -> Any:
         seconds = self.seconds[lane]
+        if self._waiting[lane] >= self.limits.waiting:
+            raise UnavailableError(TOO_BUSY, self.limits.waiting_seconds / 2)
         try:
             future = self._pools[lane].schedule(_call, key, timeout=seconds)
         except RuntimeError:  # a worker that was killed while it waited takes its pool with it
             self._pools[lane] = self._start(lane)
             future = self._pools[lane].schedule(_call, key, timeout=seconds)
+        self._waiting[lane] += 1
         try:
             return await asyncio.wait_for(
                 asyncio.wrap_future(future), seconds + self.limits.waiting_seconds
@@ -178,11 +204,11 @@ class Pool:
                 f"the command line, which has no time limit",
                 seconds,
             ) from None
-        except CancelledError:
-            raise
         except Exception as error:  # ProcessExpired: the system ended it for lack of memory, or a library did
             print(f"bagpack: a worker ended: {error}", file=sys.stderr)
             raise UnavailableError(TOO_LARGE) from None
+        finally:
+            self._waiting[lane] -= 1
 
     def close(self) -> None:
         """End all workers."""

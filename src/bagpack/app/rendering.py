@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from bagpack._version import __version__
-from bagpack.errors import UsageError
-from bagpack.find.export import write_turtle
 from bagpack.numbers import metric_label, show_interval, show_score
 from bagpack.report.html import make_environment
-from bagpack.sheets import write_table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,23 +21,25 @@ def _plain(word: str) -> bool:
     return word not in ("", ".", "..") and not set("/\\") & set(word) and not word.endswith(".json")
 
 
+def _url(kind: str, ending: str, **words: str) -> str:
+    if all(map(_plain, words.values())):
+        return f"/{kind}/{'/'.join(quote(word, safe='') for word in words.values())}{ending}"
+    return with_query(f"/{kind}{ending}", **words)
+
+
 def word_url(word: str, ending: str = "") -> str:
     """The page of a word."""
-    return (
-        f"/word/{quote(word, safe='')}{ending}" if _plain(word) else f"/word{ending}?{urlencode({'w': word})}"
-    )
+    return _url("word", ending, w=word)
 
 
 def pair_url(w1: str, w2: str, ending: str = "") -> str:
     """The page of a pair."""
-    if _plain(w1) and _plain(w2):
-        return f"/pair/{quote(w1, safe='')}/{quote(w2, safe='')}{ending}"
-    return f"/pair{ending}?{urlencode({'w1': w1, 'w2': w2})}"
+    return _url("pair", ending, w1=w1, w2=w2)
 
 
 def lines_url(w1: str, w2: str, feature: str, ending: str = "") -> str:
     """The lines of a feature."""
-    return f"/lines{ending}?{urlencode({'w1': w1, 'w2': w2, 'feature': feature})}"
+    return with_query(f"/lines{ending}", w1=w1, w2=w2, feature=feature)
 
 
 def with_query(path: str, **values: Any) -> str:
@@ -75,30 +72,6 @@ def environment() -> Environment:
     return made
 
 
-def compile_all() -> None:
-    """Compile every template, so that no visitor waits for it."""
-    for name in environment().list_templates(["j2"]):
-        environment().get_template(name)
-
-
 def render(template: str, **values: Any) -> str:
     """A page, or a part of one."""
     return environment().get_template(template).render(**values)
-
-
-def table_file(rows: list[list[Any]], kind: str, label: str) -> bytes:
-    """A table of pairs as the content of a file: TSV, XLSX, or SKOS Turtle of the pairs that were confirmed.
-
-    Without any answer, the pairs that were found are taken as they are.
-    """
-    if kind not in ("tsv", "xlsx", "ttl"):
-        raise UsageError(f"{kind!r} is not a kind of file; choose tsv, xlsx or ttl")
-    with TemporaryDirectory() as folder:
-        path = Path(folder, f"pairs.{kind}")
-        if kind == "ttl":
-            answers = {row[-1] for row in rows[1:]}
-            kept = {"example", "yes"} if answers & {"yes", "no"} else {"example", ""}
-            write_turtle(path, [{"w1": row[1], "w2": row[2]} for row in rows[1:] if row[-1] in kept], label)
-        else:
-            write_table(path, rows)
-        return path.read_bytes()

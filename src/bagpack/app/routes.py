@@ -4,53 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Body, Depends, Form, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, Form, Query, Request
 from fastapi.encoders import jsonable_encoder
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import AfterValidator, Field, Json
 
 from bagpack.app import finding, pages
+from bagpack.app.finding import LONGEST_WORD, Session, Task
 from bagpack.app.library import Library
-from bagpack.app.pool import FIND, PAGES, SLOW, Pool
-from bagpack.app.rendering import pair_url, render, table_file, word_url
-from bagpack.app.session import Session
-from bagpack.contexts.windows import Windows
+from bagpack.app.pool import FIND, PAGES, SLOW, Pool, Progress
+from bagpack.app.rendering import pair_url, render, word_url
 from bagpack.corpus.words import KnownWord
-from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.errors import UsageError
 from bagpack.explain.browse import SORTED, SORTS
 
 router = APIRouter()
-MISSING = UsageError("a word is missing; type one")
 T = TypeVar("T")
+MISSING = "a word is missing; type one"
 
-LONGEST_WORD = finding.LONGEST_WORD
+
+def clean(word: str) -> str:
+    """A word without outer blanks and with single inner ones."""
+    return " ".join(word.split())
+
+
+def required(word: str) -> str:
+    if not word:
+        raise UsageError(MISSING)
+    return word
+
+
 SEVERAL = "A word, as a lemma or a form; several with blanks between."
-WordPath = Annotated[str, Path(description=SEVERAL)]
-WordQuery = Annotated[str, Query(max_length=LONGEST_WORD, description=SEVERAL)]
-OptionalWord = Annotated[str, Query(max_length=LONGEST_WORD, description=f"{SEVERAL} May be empty.")]
+OptionalWord = Annotated[str, Field(max_length=LONGEST_WORD, description=SEVERAL), AfterValidator(clean)]
+Word = Annotated[OptionalWord, AfterValidator(required)]
 Sort = Annotated[
     str, Query(description=f"One of {', '.join(SORTS)}; all but corpus sort at most {SORTED:,} lines.")
 ]
-By = Annotated[
-    str,
-    Query(
-        max_length=200,
-        description="An attribute of the documents, such as genre or year; year:10 counts by decades. By default the "
-        "first that the page of the word or pair lists as `by`.",
-    ),
-]
+BY = "An attribute of the documents, such as genre or year; year:10 counts by decades. By default the first in `by`."
+By = Annotated[str, Query(max_length=200, description=BY)]
 PageNumber = Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")]
 Size = Annotated[int, Query(ge=1, le=200, description="Lines per page.")]
 Whole = Annotated[bool, Query(description="On the page, whole lines instead of cut ones.")]
 Feature = Annotated[str, Query(max_length=500, description="A feature's name, such as v12:+betw:such as.")]
-State = Annotated[
-    dict[str, Any],
-    Body(
-        description="What is looked for: `pairs` ([[w1, w2], …]), `answers` ([[w1, w2, true or false], …]), and "
-        "optionally `w1`, `w2` (words that pairs must have), `pos1` and `pos2` (parts of speech).",
-    ),
-]
 
 
 class Context:
@@ -66,200 +63,131 @@ class Context:
         lane = SLOW if self.library.is_slow(*words) else PAGES
         return await self.pool.run(function, *arguments, lane=lane, keep=True)
 
-    async def find(self, function: Callable[..., T], task: finding.Task, *arguments: Any) -> T:
+    async def find(self, function: Callable[..., T], task: Task, *arguments: Any) -> T:
         """Something about a search."""
-        return await self.pool.run(function, self.session.progress, task, *arguments, lane=FIND)
+        return await self.pool.run(function, self.session.task(task), *arguments, lane=FIND)
 
 
 Here = Annotated[Context, Depends(Context)]
-# The content of a page, whether it is about something unknown, and what else its template needs. An error instead of
-# the content is raised for JSON; the page says what to do.
-Answer = tuple[Any, bool, dict[str, Any]]
 
 
 def page(
-    path: str, template: str, content: Any, summary: str
-) -> Callable[[Callable[..., Awaitable[Answer]]], Any]:
-    """Serve a function's answer as a page at `path`, and as JSON at `path`.json."""
+    template: str, *paths: str, summary: str, method: str = "GET"
+) -> Callable[[Callable[..., Awaitable[T]]], Any]:
+    """Serve what a function returns as a page at each path, and as JSON at `path`.json; 404 if a word is unknown."""
 
-    def register(function: Callable[..., Awaitable[Answer]]) -> Any:
+    def status(found: Any) -> int:
+        return 404 if getattr(getattr(found, "sketch", found), "unknown", None) else 200
+
+    def register(function: Callable[..., Awaitable[T]]) -> Any:
         @wraps(function)
-        async def as_json(*arguments: Any, **named: Any) -> Response:
-            found, unknown, _ = await function(*arguments, **named)
-            if isinstance(found, BagpackError):
-                raise found
-            return JSONResponse(jsonable_encoder(found), 404 if unknown else 200)
+        async def as_json(**given: Any) -> Response:
+            found = await function(**given)
+            return JSONResponse(jsonable_encoder(found), status(found))
 
         @wraps(function)
-        async def as_page(*arguments: Any, **named: Any) -> Response:
-            found, unknown, more = await function(*arguments, **named)
-            found = None if isinstance(found, BagpackError) else found
-            return html(template, 404 if unknown else 200, p=found, **more)
+        async def as_page(**given: Any) -> Response:
+            try:
+                found = await function(**given)
+            except pages.EmptyPageError:
+                found = None
+            return HTMLResponse(render(template, p=found, given=given), status(found))
 
-        router.get(f"{path}.json" if path != "/" else "/index.json", response_model=content, summary=summary)(
-            as_json
-        )
-        router.get(path, include_in_schema=False, response_model=None)(as_page)
-        return as_page
+        for path in paths:
+            twin = "/index.json" if path == "/" else f"{path}.json"
+            router.api_route(twin, summary=summary, methods=[method])(as_json)
+            router.api_route(path, methods=[method], include_in_schema=False, response_model=None)(as_page)
+        return function
 
     return register
-
-
-def html(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    return HTMLResponse(render(template, **values), status)
-
-
-def clean(word: str) -> str:
-    """A word without outer blanks and with single inner ones."""
-    word = " ".join(word.split())
-    if not word:
-        raise MISSING
-    if len(word) > LONGEST_WORD:
-        raise UsageError(
-            f"a word has at most {LONGEST_WORD} characters, and this one has {len(word):,}; shorten it"
-        )
-    return word
-
-
-def words_of(w1: str, w2: str) -> tuple[str, ...]:
-    """One word or two."""
-    return (clean(w1), clean(w2)) if w2.strip() else (clean(w1),)
 
 
 # Words and pairs ---------------------------------------------------------------------------------------------------
 
 
-@page("/", "home.html.j2", pages.HomePage, "What is loaded")
-async def home(here: Here) -> Answer:
+@page("home.html.j2", "/", summary="What is loaded")
+async def home(here: Here) -> pages.HomePage:
     """The store, the model, and pairs to begin with."""
-    return await here.pool.run(pages.home, keep=True), False, {}
+    return await here.pool.run(pages.home, keep=True)
 
 
 @router.get("/complete.json", summary="Complete a word")
-async def complete(
-    here: Here, q: Annotated[str, Query(max_length=LONGEST_WORD, description="The first letters.")] = ""
-) -> list[KnownWord]:
+async def complete(here: Here, q: OptionalWord = "") -> list[KnownWord]:
     """The most frequent words of the corpus that begin with `q`."""
     return await here.pool.run(pages.complete, q, keep=True)
 
 
-async def _word(w: str, here: Context) -> Answer:
-    found = await here.about((w,), pages.word, clean(w))
-    reach = Windows.parse(found.sketch.windows).between + 1
-    return found, bool(found.sketch.unknown), {"s": found.sketch, "reach": reach}
+@page("word.html.j2", "/word/{w:path}", "/word", summary="A word")
+async def word(w: Word, here: Here) -> pages.WordPage:
+    """How often, in which forms, similar words, and its collocates by position. 404 for an unknown word.
+
+    A word that cannot be part of a path, such as `..`, is given as a parameter.
+    """
+    return await here.about((w,), pages.word, w)
 
 
-@page("/word/{w:path}", "word.html.j2", pages.WordPage, "A word")
-async def word(w: WordPath, here: Here) -> Answer:
-    """How often, in which forms, similar words, and its collocates by position. 404 for an unknown word."""
-    return await _word(w, here)
-
-
-@page("/word", "word.html.j2", pages.WordPage, "A word, any word")
-async def word_query(w: WordQuery, here: Here) -> Answer:
-    """The same for a word that cannot be part of a path, such as `and/or`."""
-    return await _word(w, here)
-
-
-async def _pair(w1: str, w2: str, here: Context) -> Answer:
-    words = clean(w1), clean(w2)
-    found = await here.about(words, pages.pair, *words)
-    s = found.sketch
-    longest = max((*s.distances_plus, *s.distances_minus, 1))
-    return found, bool(s.unknown), {"s": s, "e": found.explanation, "longest": longest}
-
-
-@page("/pair/{w1}/{w2}", "pair.html.j2", pages.PairPage, "A pair")
-async def pair(w1: WordPath, w2: WordPath, here: Here) -> Answer:
+@page("pair.html.j2", "/pair/{w1}/{w2}", "/pair", summary="A pair")
+async def pair(w1: Word, w2: Word, here: Here) -> pages.PairPage:
     """How often, in which order, how far apart, the keywords around; and the model's decisions.
 
-    404 for an unknown word.
+    404 for an unknown word. Words that cannot be part of a path, such as `and/or`, are given as parameters.
     """
-    return await _pair(w1, w2, here)
-
-
-@page("/pair", "pair.html.j2", pages.PairPage, "A pair, any words")
-async def pair_query(w1: WordQuery, w2: WordQuery, here: Here) -> Answer:
-    """The same for words that cannot be part of a path, such as `and/or`."""
-    return await _pair(w1, w2, here)
+    return await here.about((w1, w2), pages.pair, w1, w2)
 
 
 @router.get("/look", include_in_schema=False)
 async def look_up(w1: OptionalWord = "", w2: OptionalWord = "") -> Response:
     """The target of the search box: two words lead to the page of the pair, one to the page of the word."""
-    words = [clean(word) for word in (w1, w2) if word.strip()]
+    words = [word for word in (w1, w2) if word]
     url = "/" if not words else word_url(words[0]) if len(words) == 1 else pair_url(words[0], words[1])
     return RedirectResponse(url, 303)
 
 
-async def _lines(here: Context, w1: str, w2: str, feature: str, most: int) -> pages.LinesPage:
-    words = clean(w1), clean(w2)
-    return await here.about(words, pages.lines, *words, feature, most)
-
-
-@page("/lines", "lines.html.j2", pages.LinesPage, "A feature's lines")
+@page("lines.html.j2", "/lines", summary="A feature's lines")
 async def lines(
-    here: Here, w1: WordQuery, w2: WordQuery, feature: Feature,
+    here: Here, w1: Word, w2: Word, feature: Feature,
     most: Annotated[int, Query(ge=1, le=1000, description="Maximum number of lines.")] = 100,
-) -> Answer:  # fmt: skip
+) -> pages.LinesPage:  # fmt: skip
     """The contexts that were counted for a feature."""
-    return await _lines(here, w1, w2, feature, most), False, {}
-
-
-@router.get("/lines/part", include_in_schema=False)
-async def lines_part(here: Here, w1: WordQuery, w2: WordQuery, feature: Feature) -> Response:
-    """The part of a page that opens below a feature."""
-    return html("lines_part.html.j2", p=await _lines(here, w1, w2, feature, 100))
+    return await here.about((w1, w2), pages.lines, w1, w2, feature, most)
 
 
 # Concordances and distributions ------------------------------------------------------------------------------------
 
 
-@page("/concordance", "concordance.html.j2", pages.ConcordancePage, "A concordance")
+@page("concordance.html.j2", "/concordance", summary="A concordance")
 async def concordance(
     here: Here, w1: OptionalWord = "", w2: OptionalWord = "", sort: Sort = "corpus", page: PageNumber = 1,
     size: Size = 50, whole: Whole = False,
-) -> Answer:  # fmt: skip
+) -> pages.ConcordancePage:  # fmt: skip
     """Every occurrence of a word, or every co-occurrence of two, a page at a time. 404 for an unknown word."""
-    if not (w1.strip() or w2.strip()):
-        return MISSING, False, {"query": {"w1": "", "w2": ""}}  # the page has a form that asks for a word
-    words = words_of(w1, w2) if w1.strip() else (clean(w2),)
-    found = await here.about(words, pages.concordance, words, page, size, sort)
-    query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "whole": 1 if whole else None}
-    return found, bool(found.unknown), {
-        "query": query, "whole": whole, "sorts": SORTS if len(words) > 1 else SORTS[:3],
-        "most": here.pool.limits.download, "by": here.library.by,
-    }  # fmt: skip
+    words = tuple(word for word in (w1, w2) if word)
+    if not words:
+        raise pages.EmptyPageError(MISSING)  # the page has a form that asks for a word
+    return await here.about(words, pages.concordance, words, page, size, sort)
 
 
 @router.get("/concordance/lines.csv", summary="A concordance as CSV", response_class=Response)
-async def concordance_csv(
-    here: Here, w1: WordQuery, w2: OptionalWord = "", sort: Sort = "corpus"
-) -> Response:
+async def concordance_csv(here: Here, w1: Word, w2: OptionalWord = "", sort: Sort = "corpus") -> Response:
     """The lines as a CSV file with a header; at most 5,000, in the order asked for."""
-    words = words_of(w1, w2)
-    text = await here.pool.run(pages.concordance_csv, words, sort, here.pool.limits.download, lane=SLOW)
+    words = tuple(word for word in (w1, w2) if word)
+    text = await here.pool.run(pages.concordance_csv, words, sort, lane=SLOW)
     return attached(b"\xef\xbb\xbf" + text.encode(), f"concordance-{'-'.join(words)}.csv")
 
 
-@page("/distribution", "distribution.html.j2", pages.DistributionPage, "By attribute")
-async def distribution(here: Here, w1: WordQuery, w2: OptionalWord = "", by: By = "") -> Answer:
+@page("distribution.html.j2", "/distribution", summary="By attribute")
+async def distribution(here: Here, w1: Word, w2: OptionalWord = "", by: By = "") -> pages.DistributionPage:
     """How often a word or a pair occurs in the documents of each value of an attribute, also per million tokens."""
-    words = words_of(w1, w2)
-    found = await here.about(words, pages.distribution, words, by)
-    highest = max((row.per_million for row in found.rows), default=0)
-    query = {"w1": words[0], "w2": words[1] if len(words) > 1 else None, "by": found.by}
-    return found, bool(found.unknown), {"query": query, "highest": highest}
+    words = tuple(word for word in (w1, w2) if word)
+    return await here.about(words, pages.distribution, words, by)
 
 
-@page("/model", "model.html.j2", pages.ModelPage, "The model")
+@page("model.html.j2", "/model", summary="The model")
 async def model(
     here: Here, top: Annotated[int, Query(ge=1, le=200, description="Features per label.")] = 8
-) -> Answer:
+) -> pages.ModelPage:
     """Labels, the scores of the cross-validation, the strongest features. 404 without a model."""
-    if here.library.model is None:
-        return StoreError("no model is loaded; start the explorer with --model"), False, {}
-    return await here.pool.run(pages.model, top, keep=True), False, {}
+    return await here.pool.run(pages.model, top, keep=True)
 
 
 # Finding -----------------------------------------------------------------------------------------------------------
@@ -267,23 +195,23 @@ async def model(
 
 @router.get("/find", include_in_schema=False)
 async def find_page(here: Here) -> Response:
-    return html("find.html.j2", session=here.session, limit=finding.SHOWN)
+    return HTMLResponse(render("find.html.j2", session=here.session, limit=finding.SHOWN))
 
 
 @router.get("/find/task.json", summary="The relation that is taught")
-async def task_json(here: Here) -> dict[str, Any]:
+async def task_json(here: Here) -> Task:
     """The examples and answers of `bagpack teach`; empty with `bagpack serve`, where the page keeps them itself."""
-    return here.session.to_dict()
+    return here.session.task(Task())
 
 
 @router.post("/find.json", summary="Find pairs")
-async def find_json(here: Here, state: State) -> finding.FindPage:
+async def find_json(here: Here, task: Task) -> finding.FindPage:
     """The pairs most like the examples that are neither examples nor answered, best first, each with a sentence.
 
     With `bagpack teach`, examples and answers are those of its files.
     """
-    found = await here.find(finding.search, here.session.task(state))
-    here.session.offer(found.rows)
+    found = await here.find(finding.search, task)
+    here.session.offered.update((row.w1, row.w2) for row in found.rows)
     return found
 
 
@@ -298,42 +226,33 @@ async def check_json(
 
 @router.post("/find/answer.json", summary="Answer")
 async def answer_json(
-    here: Here, w1: Annotated[str, Body(max_length=LONGEST_WORD)] = "",
-    w2: Annotated[str, Body(max_length=LONGEST_WORD)] = "",
-    answer: Annotated[str, Body(max_length=4, description="yes, no or undo.")] = "",
-) -> dict[str, Any]:  # fmt: skip
+    here: Here, answer: Annotated[Literal["yes", "no", "undo"], Body()], w1: Annotated[str, Body()] = "",
+    w2: Annotated[str, Body()] = "",
+) -> Task:  # fmt: skip
     """Save an answer to the file of `bagpack teach`: of a pair that was offered. Returns examples and answers."""
     here.session.answer((w1, w2), answer)
-    return here.session.to_dict()
+    return here.session.task(Task())
 
 
 @router.get("/find/progress.json", summary="Progress of a search")
-async def progress_json(here: Here) -> finding.Progress:
+async def progress_json(here: Here) -> Progress:
     """What the search that is under way is doing."""
-    return finding.read_progress(here.session.progress)
+    return here.pool.progress
 
 
-@router.post("/find/row.json", summary="A pair that was found")
-async def row_json(here: Here, state: State, w1: WordQuery, w2: WordQuery) -> finding.RowPage:
+@page("row.html.j2", "/find/row", summary="A pair that was found", method="POST")
+async def row(here: Here, task: Task, w1: Word, w2: Word) -> finding.RowPage:
     """More sentences of a pair, and why it was found."""
-    return await here.find(finding.row, here.session.task(state), w1, w2)
-
-
-@router.post("/find/row", include_in_schema=False)
-async def row_part(here: Here, state: State, w1: WordQuery, w2: WordQuery) -> Response:
-    found = await row_json(here, state, w1, w2)
-    return html("row.html.j2", r=found, e=found.explanation)
+    return await here.find(finding.row, task, w1, w2)
 
 
 @router.post("/find/file", summary="What was found, as a file", response_class=Response)
 async def find_file(
-    here: Here, state: Annotated[str, Form(description="The same as for /find.json, as text.")],
-    kind: Annotated[str, Form(description="tsv, xlsx or ttl (SKOS Turtle).")] = "tsv",
+    here: Here, state: Annotated[Json[Task], Form(description="The same as for /find.json, as text.")],
+    kind: Annotated[Literal["tsv", "xlsx", "ttl"], Form(description="ttl is SKOS Turtle.")] = "tsv",
 ) -> Response:  # fmt: skip
     """Examples, answers and the first 500 pairs found as TSV or XLSX; confirmed pairs as SKOS Turtle."""
-    task = here.session.task(state)
-    rows = await here.find(finding.table, task)
-    return attached(table_file(rows, kind, task.label), f"pairs.{kind}")
+    return attached(await here.find(finding.file, state, kind), f"pairs.{kind}")
 
 
 def attached(data: bytes, name: str) -> Response:

@@ -1,12 +1,12 @@
-"""What applies to every request: own host names, same origin, limits on size and time, security headers."""
+"""What applies to every request: own host names, same origin, limits on size and time; headers of every response."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
-from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,10 +21,12 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-cache",
 }
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 ANYWHERE = frozenset({"0.0.0.0", "::", ""})
-PORTS = {"http": 80, "https": 443}
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[\w.-]+)(:\d+)?", re.IGNORECASE)
+ORIGIN = re.compile("^https?://")
 DROPPED = 64 << 20  # bytes of a body beyond what is allowed
 
 
@@ -35,29 +37,8 @@ def own_names(host: str, more: tuple[str, ...] = ()) -> frozenset[str]:
     return frozenset(names)
 
 
-def host_and_port(value: str) -> tuple[str, int | None] | None:
-    """Host name and port of a Host header; None if it is not one."""
-    try:
-        parts = urlsplit(f"//{value}")
-        wrong = parts.path or parts.query or parts.username is not None
-        if wrong or parts.hostname is None or (parts.port is None and value.endswith(":")):
-            return None
-        return parts.hostname, parts.port
-    except ValueError:
-        return None
-
-
-def same_origin(origin: str, host: str) -> bool:
-    """Whether an Origin header names the host and port that the request was sent to."""
-    scheme, _, rest = origin.partition("://")
-    theirs, ours = host_and_port(rest), host_and_port(host)
-    if scheme not in PORTS or theirs is None or ours is None:
-        return False
-    return (theirs[0], theirs[1] or PORTS[scheme]) == (ours[0], ours[1] or PORTS[scheme])
-
-
 class Guard:
-    """Refuses foreign hosts (DNS rebinding), writes from other origins and large or slow bodies; adds headers.
+    """Refuses foreign hosts (DNS rebinding), writes from other origins, and large or slow bodies.
 
     HEAD is answered like GET; the web server sends no body.
     """
@@ -70,43 +51,35 @@ class Guard:
         self.most, self.seconds = most, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, pass on, add headers."""
+        """Check, and pass on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-cache")
-            await send(message)
-
         refusal = self._refusal(scope)
-        writes = scope["method"] not in ("GET", "HEAD")
-        if writes:  # the body is read in any case, and a refusal comes after it
+        if scope["method"] in ("GET", "HEAD"):
+            scope = {**scope, "method": "GET"}
+        else:  # the body is read in any case, and a refusal comes after it
             problem, receive = await self._with_body(receive)
             refusal = refusal or problem
+        answer: ASGIApp = self.app
         if refusal is not None:
             answer = PlainTextResponse(refusal[1] + "\n", refusal[0], {"Connection": "close"})
-            await answer(scope, receive, send_with_headers)
-            return
-        await self.app(scope if writes else {**scope, "method": "GET"}, receive, send_with_headers)
+        await answer(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        found = host_and_port(host)
+        found = HOST.fullmatch(host)
+        name = found[1].strip("[]").lower() if found else ""
         # Bound to every address, the one that this visitor reached is our own too.
-        server = scope.get("server") or ("", 0)
-        if found is None or not (found[0] in self.names or (self.anywhere and found[0] == server[0])):
+        if not (name in self.names or (self.anywhere and name and name == (scope.get("server") or ("",))[0])):
             return 400, (
-                f"This is not {found[0] if found else 'a host that is known here'}: the explorer answers only to its "
-                f"own names. Start it with --allow-host NAME to add one."
+                f"This is not {name or 'a host that is known here'}: the explorer answers only to its own names. "
+                f"Start it with --allow-host NAME to add one."
             )
         origin = headers.get("origin")
-        if scope["method"] not in ("GET", "HEAD") and origin is not None and not same_origin(origin, host):
+        writes = scope["method"] not in ("GET", "HEAD")
+        if writes and origin is not None and ORIGIN.sub("", origin, count=1) != host:
             return 403, "Answers are accepted from the explorer's own pages only."
         return None
 

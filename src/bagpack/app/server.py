@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,13 +18,14 @@ from starlette.staticfiles import StaticFiles
 
 from bagpack._version import __version__
 from bagpack.app import finding, pages
+from bagpack.app.finding import Session
 from bagpack.app.library import Library
-from bagpack.app.pool import FIND, Limits, Pool, UnavailableError, WorkerError
-from bagpack.app.rendering import compile_all, render
+from bagpack.app.pool import FIND, Limits, Pool, UnavailableError
+from bagpack.app.rendering import render
 from bagpack.app.routes import router
 from bagpack.app.security import ANYWHERE, HEADERS, Guard, own_names
-from bagpack.app.session import Session
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.find.answers import Answers
 
 ABOUT = (
     "Every page of the explorer has a twin that gives its content as JSON: put `.json` after the page's path. "
@@ -34,37 +36,32 @@ BACKLOG = 512
 
 
 def create_app(
-    library: Library, opening: tuple[Any, ...], *, host: str = "127.0.0.1", names: tuple[str, ...] = (),
-    session: Session | None = None, limits: Limits | None = None,
+    library: Library, *, host: str = "127.0.0.1", names: tuple[str, ...] = (), answers: Answers | None = None,
+    limits: Limits | None = None,
 ) -> FastAPI:  # fmt: skip
-    """The explorer, answering to the names that belong to `host` and to `names`; workers open what `opening` names."""
+    """The explorer, answering to the names that belong to `host` and to `names`, or the page of `bagpack teach`."""
     limits = limits or Limits()
-    pool = Pool(opening, limits)
-    session = session or Session()
+    pool = Pool(library.opened, limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         start = asyncio.get_running_loop().create_task
         warming = [start(pool.run(pages.warm_up)) for _ in range(limits.workers)]
-        warming.append(start(pool.run(finding.warm_up, session.answers is None, lane=FIND)))
+        warming.append(start(pool.run(finding.warm_up, answers is None, lane=FIND)))
         yield
         for task in warming:
             task.cancel()
         pool.close()
-        session.close()
 
     app = FastAPI(
         title="BagPack explorer", version=__version__, description=ABOUT, docs_url=None, redoc_url=None,
         lifespan=lifespan,
     )  # fmt: skip
-    app.state.library, app.state.pool, app.state.session = library, pool, session
+    app.state.library, app.state.pool, app.state.session = library, pool, Session(answers)
     app.include_router(router)
-    for path, package in (
-        ("/static", ("bagpack.app", "static")),
-        ("/style", ("bagpack.report", "templates")),
-    ):
-        app.mount(path, StaticFiles(packages=[package]))
-    for error in (BagpackError, WorkerError, HTTPException, RequestValidationError, Exception):
+    app.mount("/static", StaticFiles(packages=[("bagpack.app", "static")]))
+    app.mount("/style", StaticFiles(packages=[("bagpack.report", "templates")]))
+    for error in (BagpackError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(error, error_response)
     app.add_middleware(
         Guard, names=own_names(host, names), anywhere=host in ANYWHERE, most=limits.body_bytes,
@@ -74,16 +71,12 @@ def create_app(
 
 
 async def error_response(request: Request, error: Exception) -> Response:
-    """An error as JSON, as a page, or as a part of a page, whichever was asked for."""
+    """An error as JSON or as a page, whichever was asked for."""
     status, sentence = _status(error)
-    headers = dict(HEADERS)  # an unexpected error is answered outside of the guard
-    if isinstance(error, UnavailableError):
-        headers["Retry-After"] = str(error.retry_after)
-    if request.url.path.endswith(".json"):
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, UnavailableError) else None
+    if request.url.path.endswith((".json", "/find/row")):
         return JSONResponse({"error": sentence}, status, headers)
-    is_part = request.url.path in ("/lines/part", "/find/row")
-    template = "error_part.html.j2" if is_part else "error.html.j2"
-    return HTMLResponse(render(template, status=status, sentence=sentence), status, headers)
+    return HTMLResponse(render("error.html.j2", status=status, sentence=sentence), status, headers)
 
 
 def _status(error: Exception) -> tuple[int, str]:
@@ -99,83 +92,52 @@ def _status(error: Exception) -> tuple[int, str]:
             return error.status_code, missing if error.detail == "Not Found" else str(error.detail)
         case RequestValidationError():
             first: dict[str, Any] = dict(error.errors()[0])
+            ours = first.get("ctx", {}).get("error")
             where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-            return 400, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+            said = f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+            return 400, str(ours) if isinstance(ours, BagpackError) else said
     return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 
 
 def serve(
-    library: Library, opening: tuple[Any, ...], host: str, port: int, *, names: tuple[str, ...] = (),
-    session: Session | None = None, limits: Limits | None = None, ready: Callable[[], object] = lambda: None,
+    library: Library, host: str, port: int, *, names: tuple[str, ...] = (), answers: Answers | None = None,
+    limits: Limits | None = None, ready: Callable[[], object] = lambda: None,
 ) -> None:  # fmt: skip
     """Answer until interrupted; `ready` is called when requests are accepted."""
     import uvicorn
 
     limits = limits or Limits()
-    app = create_app(library, opening, host=host, names=names, session=session, limits=limits)
-    compile_all()
+    app = create_app(library, host=host, names=names, answers=answers, limits=limits)
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2, ws="none", backlog=BACKLOG,
-        limit_concurrency=limits.connections, http=bounded_protocol(limits),
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2, ws="none", http="h11",
+        limit_concurrency=limits.connections, headers=list(HEADERS.items()), timeout_notify=0,
     )  # fmt: skip
+    server = uvicorn.Server(config)
+    quiet: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+    async def end_quiet_connections() -> None:
+        """Every second: close connections on which nothing was asked, or an answer was not read, for too long."""
+        connections: set[Any] = server.server_state.connections
+        for own in list(connections):
+            answering = own.cycle is not None and not own.cycle.response_complete
+            blocked = own.flow.write_paused
+            quiet[own] = quiet.get(own, 0) + 1 if blocked or not answering else 0
+            if quiet[own] > (limits.transfer_seconds if blocked else limits.head_seconds):
+                own.transport.abort()
+
+    config.callback_notify = end_quiet_connections
     with bind(host, port) as listener, suppress(KeyboardInterrupt):  # that is how it is meant to end
-        listener.listen(BACKLOG)
         ready()
         sys.stdout.flush()
-        uvicorn.Server(config).run([listener])
-
-
-def bounded_protocol(limits: Limits) -> Any:
-    """Uvicorn's protocol, which closes connections that send or read nothing for too long."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class BoundedProtocol(H11Protocol):
-        _quiet = 0.0
-        _timer: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._look()
-
-        def _look(self) -> None:
-            """Every second: how long nothing has been answered, or an answer has not been read."""
-            answering = self.cycle is not None and not self.cycle.response_complete
-            blocked = self.flow.write_paused
-            self._quiet = self._quiet + 1 if blocked or not answering else 0
-            if self._quiet > (limits.transfer_seconds if blocked else limits.head_seconds):
-                self.transport.abort()
-            else:
-                self._timer = self.loop.call_later(1, self._look)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-            super().connection_lost(exc)
-
-        def send_400_response(self, msg: str) -> None:
-            head = "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items())
-            text = f"{msg}\n"
-            self.transport.write(
-                f"HTTP/1.1 400 Bad Request\r\n{head}Content-Type: text/plain\r\nConnection: close\r\n"
-                f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
-            )
-            self.transport.close()
-
-    return BoundedProtocol
+        server.run([listener])
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at an address; an error if it cannot be used."""
-    opened = None
+    """A socket that listens at an address; an error if it cannot be used."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        opened = socket.socket(family, socket.SOCK_STREAM)
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((host, port))
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
     except OSError as error:
-        if opened is not None:
-            opened.close()
-        raise UsageError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another --port or --host"
-        ) from error
-    return opened
+        why = (error.strerror or str(error)).partition(" (while")[0]
+        raise UsageError(f"cannot listen on {host}:{port}: {why}; choose another --port or --host") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from bagpack.corpus.build.plan import Plan
     from bagpack.corpus.format import LeftOut
 
-UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 SKIPPED = {
     "skipped_lines": ("line that did not fit the format was skipped", "lines that did not fit the format were skipped"),
     "ignored_markup": ("line of unknown markup was ignored", "lines of unknown markup were ignored"),
@@ -66,11 +66,21 @@ def index(
 
     try:
         with opt.at_work(json) as work:
-            show = _Progress(work.bar)
+            bar, task = work.bar, []
+
+            def begin(plan: Plan) -> None:
+                if bar:
+                    label = f"indexing {console.many(len(plan.sources), 'file')}"
+                    task.append(bar.add_task(label, total=plan.weight, note=""))
+
+            def proceed(tokens: int, size: int) -> None:
+                if bar:
+                    bar.update(task[0], completed=size, note=f"{tokens / 1e6:,.1f} M tokens")
+
             summary = index_corpus(
-                sources, out, options, jobs=opt.jobs(), memory=size, append=append, resume=resume,
-                overwrite=overwrite, progress=show.update if work.bar else None, planned=show.start,
-                notice=None if opt.is_silent(False) else show.notice,
+                sources, out, options, jobs=opt.run.jobs, memory=size, append=append, resume=resume,
+                overwrite=overwrite, progress=proceed if bar else None, planned=begin,
+                notice=None if opt.run.quiet else partial(console.print_message, style="dim", console=work.console),
             )  # fmt: skip
     except KeyboardInterrupt:
         kept = any(out.glob("segments/*.json")) or any(out.glob("work/stdin"))
@@ -124,31 +134,12 @@ def memory_bytes(text: str) -> int:
     from bagpack.corpus.build.worker import WORKER_BASE
 
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
-    size = int(float(found[1]) * (1 << UNITS[found[2]])) if found else 0
+    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size < WORKER_BASE:
         raise UsageError(
             f"--memory {text} is not a size of {WORKER_BASE >> 20}M or more, which a worker takes; write it like 2G"
         )
     return size
-
-
-class _Progress:
-    """Tokens read, from what the workers report."""
-
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-
-    def notice(self, text: str) -> None:
-        """A line that stays, above the bar."""
-        console.print_message(text, "dim", self.bar.console if self.bar else None)
-
-    def start(self, plan: Plan) -> None:
-        if self.bar:
-            label = f"indexing {console.many(len(plan.sources), 'file')}"
-            self.task = self.bar.add_task(label, total=plan.weight, note="")
-
-    def update(self, tokens: int, size: int) -> None:
-        self.bar.update(self.task, completed=size, note=f"{tokens / 1e6:,.1f} M tokens")
 
 
 def _list_files(sources: list[str], options: dict[str, Any], as_json: bool) -> None:
@@ -197,12 +188,10 @@ def info(
     if json:
         console.print_json({"path": str(artefact), "whole": not problems, "problems": problems})
     else:
-        cure = "restore the damaged files from a copy, or make it again"
-        for line in (
-            [*(f"bagpack: {problem}" for problem in problems), cure]
-            if problems
-            else [f"{artefact} is intact"]
-        ):
-            console.print_message(line)
+        said = [f"bagpack: {problem}" for problem in problems]
+        said.append(
+            "restore the damaged files from a copy, or make it again" if problems else f"{artefact} is intact"
+        )
+        console.print_message("\n".join(said))
     if problems:
         raise typer.Exit(1)

@@ -98,10 +98,7 @@ def vectors(
         "capped_pairs": matrix.capped_pairs,
         "limit": matrix.settings.limit,
     }
-    if json:
-        console.print_json(facts)
-    elif not opt.is_silent(json):
-        show_matrix(facts)
+    opt.show(json, facts, show_matrix)
 
 
 def check(

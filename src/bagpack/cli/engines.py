@@ -59,22 +59,20 @@ def fetch(
         "requests": fetched.requests,
         "seconds": round(time.monotonic() - begun, 3),
     }
-    if json:
-        console.print_json(facts)
-    elif not opt.is_silent(json):
-        console.print_about(
-            facts["path"],
-            f"{facts['single_contexts']:,} single and {console.many(facts['pair_contexts'], 'pair context')} from "
-            f"{console.many(facts['sentences'], 'distinct sentence')}",
+    opt.show(json, facts, _show_fetched)
+
+
+def _show_fetched(facts: dict[str, Any]) -> None:
+    many = console.many
+    contexts = f"{facts['single_contexts']:,} single and {many(facts['pair_contexts'], 'pair context')}"
+    console.print_about(facts["path"], f"{contexts} from {many(facts['sentences'], 'distinct sentence')}")
+    sent = f"{many(facts['queries'], 'query', 'queries')}, {many(facts['requests'], 'request')} sent"
+    console.print_message(f"{sent}; {console.show_time(facts['seconds'])}")
+    if capped := facts["queries_capped"]:
+        have = many(capped, "query has", "queries have")
+        console.print_message(
+            f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
         )
-        queries = console.many(facts["queries"], "query", "queries")
-        sent = console.many(fetched.requests, "request")
-        console.print_message(f"{queries}, {sent} sent; {console.show_time(facts['seconds'])}")
-        if capped := facts["queries_capped"]:
-            have = console.many(capped, "query has", "queries have")
-            console.print_message(
-                f"{have} reached the limit of {facts['snippets_per_query']:,} snippets", "yellow"
-            )
 
 
 def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) -> None:
@@ -99,16 +97,15 @@ def _show_plan(plan: QueryPlan, engine: str, policy: RequestPolicy, json: bool) 
     if json:
         console.print_json(facts)
         return
+    many = console.many
     lines = [f"{word}\t{', '.join(forms)}" for word, forms in facts["forms"].items()]
-    counts = f"{console.many(facts['words'], 'word')} and {console.many(facts['pairs'], 'unordered pair')}"
-    lines.append(
-        f"{console.many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:"
-    )
+    counts = f"{many(facts['words'], 'word')} and {many(facts['pairs'], 'unordered pair')}"
+    lines.append(f"{many(facts['queries'], 'query', 'queries')} for {counts}; those of the first pair:")
     lines += facts["examples"]
-    cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
-    cost += f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
     if requests:
-        lines.append(f"At most {console.many(requests, 'request')} (--limit {policy.limit}){cost}")
+        cost = f", ${facts['dollars']:,.2f}" if facts["dollars"] else ""
+        cost += f", {console.show_time(facts['seconds'])} at --rate {policy.rate:g}" if policy.rate else ""
+        lines.append(f"At most {many(requests, 'request')} (--limit {policy.limit}){cost}")
     console.write("\n".join(lines) + "\n")
 
 

@@ -110,7 +110,6 @@ def teach(
     Answers are saved next to EXAMPLES, in NAME.answers.tsv, which find and train read too.
     """
     import_server()
-    from bagpack.app.session import Session
     from bagpack.find.answers import Answers
     from bagpack.sources import open_source
 
@@ -120,7 +119,7 @@ def teach(
         examples, label, _user() if annotator is None else annotator, opt.parse_columns(columns)
     )
     what = f"finds pairs and saves answers to {answers.path.name}"
-    run_server(name, None, host, port, what, session=Session(answers), path="/find")
+    run_server(name, None, host, port, what, answers=answers, path="/find")
 
 
 def _user() -> str:

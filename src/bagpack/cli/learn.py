@@ -235,9 +235,8 @@ def reproduce(
     from bagpack.evaluate.reproduce import reproduce as run
     from bagpack.evaluate.run import EvaluateOptions
 
-    counting = opt.counting(b, None, "5000", "4/2-5-2")
     with opt.at_work(json):
-        result = run(task, store, data, EvaluateOptions(preset=preset, counting=counting))
+        result = run(task, store, data, EvaluateOptions(preset=preset, counting=opt.counting(b)))
     _show_result(result, json, report)
 
 

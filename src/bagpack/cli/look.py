@@ -11,7 +11,7 @@ from bagpack.cli import options as opt
 from bagpack.errors import UsageError, import_extra
 
 if TYPE_CHECKING:
-    from bagpack.app.session import Session
+    from bagpack.find.answers import Answers
 
 
 def contexts(
@@ -80,30 +80,30 @@ def import_server() -> None:
 
 
 def run_server(
-    store: str, model: str | None, host: str, port: int, what: str = "", *, session: Session | None = None,
+    store: str, model: str | None, host: str, port: int, what: str = "", *, answers: Answers | None = None,
     names: tuple[str, ...] = (), path: str = "",
 ) -> None:  # fmt: skip
     """Serve the pages until interrupted; the address is printed, and opened in a browser from a terminal."""
     import_server()
-    from bagpack.app.library import open_library
+    from bagpack.app.library import Library
     from bagpack.app.security import LOCAL
     from bagpack.app.server import bind, serve
 
-    library = open_library(store, model)
+    library = Library(store, model)
     bind(host, port).close()  # an error comes before the work
     address = address_of(host, port) + path
 
     def announce() -> None:
         console.print_message(f"{address} {what or f'shows {library.store_name}'}; press Ctrl-C to stop")
         if host not in LOCAL:
-            can = f"read the corpus and write to {session.file}" if session else "read the corpus"
+            can = f"read the corpus and write to {answers.path.name}" if answers else "read the corpus"
             console.print_message(f"anyone who can reach this machine can {can} there", "yellow")
         if path and sys.stdout.isatty():
             import webbrowser
 
             webbrowser.open(address)
 
-    serve(library, (store, model), host, port, names=names, session=session, ready=announce)
+    serve(library, host, port, names=names, answers=answers, ready=announce)
 
 
 def address_of(host: str, port: int) -> str:

@@ -13,7 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from bagpack.cli import corpus, count, demo, engines, find, learn, look
-from bagpack.cli.options import Run, flag, set_run, value
+from bagpack.cli import options as opt
+from bagpack.cli.options import flag, value
 from bagpack.errors import BagpackError, UsageError
 
 ENGINES = "Search engines as a source"
@@ -101,7 +102,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _all_commands(
-    jobs: Annotated[int | None, value("N", "Worker processes; -1 for one per core.", "--jobs", "-j")] = None,
+    jobs: Annotated[int, value("N", "Worker processes; -1 for one per core.", "--jobs", "-j")] = -1,
     backend: Annotated[
         Literal["loky", "dask", "ray", "spark"] | None,
         value("NAME", "Workers: loky (this machine), dask, ray or spark."),
@@ -113,7 +114,7 @@ def _all_commands(
     ] = False,
 ) -> None:
     """Options of all commands, before or after the command."""
-    set_run(Run(jobs, backend, address, quiet))
+    opt.run.jobs, opt.run.backend, opt.run.address, opt.run.quiet = jobs, backend, address, quiet
 
 
 for _panel, _functions in COMMANDS.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -126,52 +126,31 @@ Language = Annotated[str, value("CODE", "Language of raw text, such as en.")]
 Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count lemmas or forms: lemma, form.")]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
     """Options of all commands: which workers do the work, and whether anything is shown of it."""
 
-    jobs: int | None = None
+    jobs: int = -1
     backend: str | None = None
     address: str | None = None
     quiet: bool = False
 
 
-_run = Run()
-
-
-def set_run(run: Run) -> None:
-    """Set the options of all commands, before the command."""
-    global _run  # noqa: PLW0603 (one command line, one value)
-    _run = run
+run = Run()  # of this command line; `main` fills it before the command
 
 
 def is_silent(json: bool) -> bool:
-    return json or _run.quiet
+    return json or run.quiet
 
 
-def jobs() -> int:
-    """Number of workers, as joblib takes it."""
-    return -1 if _run.jobs is None else _run.jobs
+def show(json: bool, facts: Any, shown: Callable[[Any], object]) -> None:
+    """Print facts as JSON, or show them unless nothing is to be shown."""
+    if json:
+        from bagpack.console import print_json
 
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """A progress display on a terminal; None where there is none or it is unwanted."""
-    console = messages()
-    if quiet or not console.is_terminal or console.is_dumb_terminal:
-        yield None
-        return
-    from rich import progress
-
-    console.width -= FREE
-    columns = (
-        progress.SpinnerColumn(), progress.TextColumn("{task.description}", markup=False), progress.BarColumn(),
-        progress.TaskProgressColumn(), progress.TextColumn("{task.fields[note]}", markup=False),
-        progress.TimeElapsedColumn(), progress.TextColumn("elapsed,"), progress.TimeRemainingColumn(),
-        progress.TextColumn("left"),
-    )  # fmt: skip
-    with progress.Progress(*columns, console=console, transient=True) as shown:
-        yield shown
+        print_json(facts)
+    elif not run.quiet:
+        shown(facts)
 
 
 class Work:
@@ -181,9 +160,21 @@ class Work:
     unknown; then a line is shown until something else begins. Elsewhere nothing is shown.
     """
 
-    def __init__(self, bar: Progress | None) -> None:
-        self.bar = bar
+    def __init__(self, silent: bool) -> None:
+        self.console = messages()
+        self.bar: Progress | None = None
         self.tasks: dict[str, TaskID] = {}
+        if silent or not self.console.is_terminal or self.console.is_dumb_terminal:
+            return
+        from rich import progress
+
+        self.console.width -= FREE
+        self.bar = progress.Progress(
+            progress.SpinnerColumn(), progress.TextColumn("{task.description}", markup=False), progress.BarColumn(),
+            progress.TaskProgressColumn(), progress.TextColumn("{task.fields[note]}", markup=False),
+            progress.TimeElapsedColumn(), progress.TextColumn("elapsed,"), progress.TimeRemainingColumn(),
+            progress.TextColumn("left"), console=self.console, transient=True,
+        )  # fmt: skip
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take a report."""
@@ -206,10 +197,11 @@ def at_work(json: bool = False) -> Iterator[Work]:
     """Within, the chosen workers do the work, and progress is shown."""
     from bagpack.parallel import open_backend, settings
 
+    work = Work(is_silent(json))
     with (
-        open_backend(_run.backend, _run.address, jobs()),
-        progress_bar(is_silent(json)) as bar,
-        settings(n_jobs=jobs(), progress=(work := Work(bar))),
+        open_backend(run.backend, run.address, run.jobs),
+        work.bar or nullcontext(),
+        settings(n_jobs=run.jobs, progress=work),
     ):
         yield work
 
@@ -241,7 +233,9 @@ def count_settings(windows: str, limit: str) -> Any:
     return CountSettings(Sizes.parse(windows), parse_limit(limit))
 
 
-def counting(b: int | None, basis: str | None, limit: str, windows: str) -> CountOptions:
+def counting(
+    b: int | None, basis: str | None = None, limit: str = "5000", windows: str = "4/2-5-2"
+) -> CountOptions:
     from bagpack.evaluate.run import CountOptions
 
     return CountOptions(b, basis, count_settings(windows, limit))

@@ -36,9 +36,9 @@ document.addEventListener("toggle", async (event) => {
   feature.dataset.state = "asked";
   const place = feature.querySelector(".lines");
   try {
-    const answer = await fetch(feature.dataset.lines.replace("/lines?", "/lines/part?"));
+    const answer = await fetch(feature.dataset.lines);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    place.replaceChildren(...page.body.childNodes);
+    place.replaceChildren(page.querySelector("#lines, .warn"));
     if (answer.ok) say(place.querySelectorAll("li").length + " lines shown");
     else delete feature.dataset.state; // too busy, perhaps: the next opening asks again
   } catch {

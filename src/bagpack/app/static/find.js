@@ -44,8 +44,7 @@
     const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const type = answer.headers.get("Content-Type") || "";
     const content = type.includes("json") ? await answer.json() : await answer.text();
-    if (!answer.ok && type.includes("json")) throw new Error(content.error);
-    if (!answer.ok && !path.startsWith("/find/row")) throw new Error(content);
+    if (!answer.ok) throw new Error(content.error || content);
     return content;
   };
 
