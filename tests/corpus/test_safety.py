@@ -7,9 +7,7 @@ import time
 
 import pytest
 from corpus_oracle import files_of, lexicon_of, segment_of, words
-from test_interruption import dying
 from tests.forging import forge
-from tests.kills import moments_of
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
@@ -111,29 +109,6 @@ def test_a_store_opened_by_a_relative_path_stays_open(lions, tmp_path, monkeypat
     assert corpus.verify() == []
 
 
-def test_an_append_killed_anywhere_and_repeated_as_it_was(lions, cats, tmp_path):
-    """Whoever repeats the command, with --resume or without, has the text once."""
-    index_corpus([lions], tmp_path / "base", **BUILD)
-    killed = tmp_path / "killed"
-    subprocess.run(["cp", "-r", tmp_path / "base", killed], check=True)
-    moments = moments_of(lambda: index_corpus([cats], killed, append=True, **BUILD), every=3)
-    subprocess.run(["rm", "-r", killed], check=True)
-    for step in moments:
-        subprocess.run(["cp", "-r", tmp_path / "base", killed], check=True)
-        assert dying(step, [cats], killed, append=True, **BUILD) == (step != moments[-1])
-        for repeated in ({}, {"resume": True}):
-            out = tmp_path / "s"
-            subprocess.run(["cp", "-r", killed, out], check=True)
-            index_corpus([cats], out, append=True, **BUILD, **repeated)
-            corpus = Corpus.open(out)
-            assert len(words(corpus)) == 2, step
-            assert corpus.verify() == []
-            assert len(list((out / "segments").iterdir())) == 2
-            subprocess.run(["rm", "-r", out], check=True)
-        subprocess.run(["rm", "-r", killed], check=True)
-    assert moments[-1] > 20
-
-
 def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path, monkeypatch):
     index_corpus([lions], tmp_path / "s", **BUILD)
     with pytest.raises(UsageError, match=r"s holds .*lions.txt already, so its text would count twice"):
@@ -141,6 +116,12 @@ def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path,
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"s holds lions.txt already"):  # by another path
         index_corpus(["lions.txt"], tmp_path / "s", append=True, **BUILD)
+    (tmp_path / "other.txt").symlink_to("lions.txt")
+    with pytest.raises(UsageError, match=r"s holds lions.txt already"):  # by a link with another name
+        index_corpus(["other.txt"], tmp_path / "s", append=True, **BUILD)
+    index_corpus(["other.txt"], tmp_path / "linked", **BUILD)
+    with pytest.raises(UsageError, match=r"linked holds lions.txt already"):
+        index_corpus([lions], tmp_path / "linked", append=True, **BUILD)
     index_corpus([cats], tmp_path / "s", append=True, **BUILD)
     said = []
     again = index_corpus([cats], tmp_path / "s", append=True, notice=said.append, **BUILD)

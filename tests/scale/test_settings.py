@@ -9,7 +9,7 @@ from bagpack import parallel
 def seen(_=None):
     """What a task sees of the settings, and where it runs."""
     inner = list(parallel.run(parallel.delayed(where)() for _ in range(2)))
-    return parallel.jobs(), parallel.progress() is parallel._no_progress, where(), set(inner)
+    return parallel.jobs(), parallel.progress() is parallel.no_progress, where(), set(inner)
 
 
 def where():
