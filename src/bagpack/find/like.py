@@ -15,7 +15,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
 from bagpack.learn.features import get_preset
 from bagpack.learn.model import LinearModel, pair_hashes
-from bagpack.names import feature_at
+from bagpack.names import block_features
 from bagpack.sources import as_source
 from bagpack.vectors.counts import Pair, count_pairs
 from bagpack.wording import say_feature, say_times
@@ -56,7 +56,8 @@ def make_prototype(
     )  # fmt: skip
     own = weights["v12"][:, 0]
     best = [column for column in np.argsort(-own, kind="stable")[:SHOWN].tolist() if own[column] > 0]
-    patterns = [say_feature(feature_at("v12", column, model.terms), *pair).pattern for column in best]
+    names = block_features("v12", model.terms)
+    patterns = [say_feature(names[column], *pair).pattern for column in best]
     return model, [
         f"ranked by similarity to {pair[0]} – {pair[1]}, seen together {say_times(together)}; nothing was trained, and "
         f"there are no probabilities",
