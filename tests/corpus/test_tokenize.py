@@ -244,13 +244,6 @@ def test_elisions_and_no_english_clitics_elsewhere():
     assert forms("Peter's", "en-GB") == ["Peter", "'s"]
 
 
-def test_a_million_tokens_in_one_sentence_and_read_only_input():
-    data = np.frombuffer(b"a " * 1_000_000, dtype=np.uint8)
-    tokens = tokenize(data, np.array([len(data)]), "en")
-    assert len(tokens.starts) == 1_000_000
-    assert int((tokens.flags & OPENS_SENTENCE > 0).sum()) == 1
-
-
 def test_output_arrays_too_short_are_refused():
     data = np.frombuffer(b"a b", dtype=np.uint8)
     with pytest.raises(ValueError, match="3 tokens"):
