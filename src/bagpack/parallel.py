@@ -282,7 +282,8 @@ def gather(
         paths = [str(place / f"{at:06d}") if place else "" for at in range(len(calls))]
         tasks = (delayed(_leave)(path, work, call) for path, call in zip(paths, calls, strict=True))
         left = []
-        for result in run(tasks, 1 if here else n_jobs):
+        # Here, without the processes that joblib starts even for one worker.
+        for result in (leave(*given) for leave, given, _ in tasks) if here else run(tasks, n_jobs):
             left.append(result)
             if finished:
                 finished(len(left) - 1)

@@ -37,6 +37,7 @@ def test_paragraphs_of_e_books_are_joined():
         ("b.json", '{\n  "text": "Lions sleep."\n}\n', "JSON, but not JSON lines"),
         ("c.xml", '<?xml version="1.0"?>\n<TEI><text><p>Lions sleep.</p></text></TEI>\n', "an XML file"),
         ("d.xml", "<TEI><text><p>Lions sleep.</p></text></TEI>\n", "an XML file"),
+        ("e.xml", '<?xml version="1.0"?>\n<!DOCTYPE TEI>\n<TEI><p>Lions sleep.</p></TEI>\n', "an XML file"),
     ],
 )
 def test_markup_is_not_counted_as_words(name, text, what, tmp_path, write):
