@@ -171,11 +171,12 @@ def test_appends_at_the_same_time_and_a_reader_that_is_open(lions, tmp_path, wri
 
 
 def parts(tmp_path):
-    """Six files that make a part each; the fourth has a line that does not fit."""
+    """Six files that make a part each; the first has a longer sentence, the fourth a line that does not fit."""
     names = []
     for n in range(6):
         path = tmp_path / f"{n}.vert"
-        path.write_text(f"<s>\nword{n}\tN\tword{n}\n{'oops' if n == 3 else 'x	N	x'}\n</s>\n")
+        more = {0: "x\tN\tx\ny\tN\ty", 3: "oops"}.get(n, "x\tN\tx")
+        path.write_text(f"<s>\nword{n}\tN\tword{n}\n{more}\n</s>\n")
         names.append(str(path))
     return names
 
@@ -196,8 +197,10 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     assert skipped.read_tokens < skipped.new_tokens
     assert files_of(tmp_path / "t") == files_of(tmp_path / "w")
     subprocess.run(["cp", "-r", tmp_path / "s", tmp_path / "l"], check=True)
-    lower = {**OPTIONS, "bad_lines": "skip", "max_sentence": 1}
-    with pytest.raises(InputError, match="sentence"):  # a part may have a longer sentence than is allowed now
+    lower = {**OPTIONS, "bad_lines": "skip", "max_sentence": 2}
+    with pytest.raises(
+        InputError, match=r"0\.vert:4 .*sentence"
+    ):  # in a finished part, longer than is allowed now
         index_corpus(names, tmp_path / "l", lower, resume=True, **options)
     assert whole.read_tokens == whole.new_tokens
     # Correcting the file uses the parts of the other files, but not of one that was edited since, even if its size
@@ -207,7 +210,7 @@ def test_one_bad_line_keeps_the_finished_parts(tmp_path):
     os.utime(tmp_path / "1.vert", ns=(1, os.stat(tmp_path / "1.vert").st_mtime_ns + 1))
     corrected = index_corpus(names, tmp_path / "s", OPTIONS, resume=True, **options)
     assert corrected.read_tokens == 4 * 2
-    assert corrected.corpus.tokens == 12
+    assert corrected.corpus.tokens == 13
     expected = ["word0", "term1", *(f"word{n}" for n in range(2, 6))]
     assert [line[0] for line in words(corrected.corpus)] == expected
 
