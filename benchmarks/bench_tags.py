@@ -46,9 +46,10 @@ def divided(path: Path) -> Path:
     import numpy as np
 
     from bagpack import Corpus
+    from bagpack.artefacts import MANIFEST, SEGMENTS
     from bagpack.corpus import format
     from bagpack.corpus.build.index import describe_store, segment_entry
-    from bagpack.corpus.format import FACTS, MANIFEST, SEGMENTS
+    from bagpack.corpus.format import FACTS
     from bagpack.corpus.segment import AttributeColumns
     from bagpack.corpus.strings import Strings
     from bagpack.files import write_array, write_json

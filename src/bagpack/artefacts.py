@@ -33,6 +33,8 @@ KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine", "word-v
 LOCK = ".bagpack-lock"  # held by whoever writes
 DRAFT = ".bagpack-new"  # the data while they are written
 DATA_NAME = re.compile(r"data-[0-9a-f]{16}")
+SEGMENTS, WORK = "segments", "work"  # directories of a store: its segments, and what unfinished work needs
+LEXICON_NAME = re.compile(r"lexicon-[0-9a-f]{16}")
 FILES = "files"  # in a directory of data: the names of all its files, so that no other is ever removed
 
 
@@ -78,6 +80,10 @@ def open_artefact(path: Path, kind: Kind) -> Artefact:
 
 def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
     """The manifest of an artefact, checked for kind, version and seal."""
+    if is_unfinished(path):
+        raise StoreError(
+            f"an unfinished build is at {path}; repeat its command (bagpack index: with --resume)"
+        )
     if not (path / MANIFEST).exists():
         state = f"is not a BagPack {kind.noun} (it has no {MANIFEST})" if path.exists() else "does not exist"
         raise StoreError(f"{path} {state}; make one with {kind.make}")
@@ -107,7 +113,7 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def is_artefact(path: Path) -> bool:
     """Whether BagPack made the directory, or began to make it."""
-    return read_document(path).get("kind") in KINDS or _is_begun(path)
+    return read_document(path).get("kind") in KINDS or is_unfinished(path)
 
 
 def is_kind(path: Path, kind: Kind) -> bool:
@@ -116,11 +122,12 @@ def is_kind(path: Path, kind: Kind) -> bool:
     return manifest.get("kind") == kind.name and "format_version" in manifest
 
 
-def _is_begun(path: Path) -> bool:
+def is_unfinished(path: Path) -> bool:
     """Whether a directory holds only what a writer that was killed before its first commit leaves."""
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    others = names - {LOCK, DRAFT, f"{MANIFEST}.new"}
-    return LOCK in names and all(DATA_NAME.fullmatch(name) for name in others)
+    others = names - {LOCK, DRAFT, f"{MANIFEST}.new", SEGMENTS, WORK}
+    ours = (DATA_NAME.fullmatch(name) or LEXICON_NAME.fullmatch(name) for name in others)
+    return LOCK in names and (path / LOCK).is_file() and all(ours)
 
 
 @dataclass
@@ -175,7 +182,7 @@ def check_place(path: Path, kind: Kind, *, overwrite: bool, option: str = "--out
         if os.access(path.parent, os.W_OK):
             return
         problem = f"cannot be written: {path.parent} is read-only"
-    elif path.is_dir() and (not any(path.iterdir()) or _is_begun(path)):
+    elif path.is_dir() and (not any(path.iterdir()) or is_unfinished(path)):
         return
     elif not is_kind(path, kind):
         problem = f"exists and is not a BagPack {kind.noun}, so it is not replaced"

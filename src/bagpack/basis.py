@@ -60,10 +60,9 @@ class Basis:
         """The b most frequent unigrams and bigrams of a corpus; equal counts in code-point order of the terms."""
         if b < 1:
             raise UsageError(f"b = {b} gives no basis; give at least 1")
-        unigrams, unigram_counts = top_unigrams(corpus, b)
-        bigrams, bigram_counts = top_bigrams(corpus, b)
-        counts = tuple(unigram_counts), tuple(bigram_counts)
-        return cls(tuple(unigrams), tuple(bigrams), *counts, corpus.content_hash)
+        unigrams, counts = top_unigrams(corpus, b)
+        bigrams, more = top_bigrams(corpus, b)
+        return cls(tuple(unigrams), tuple(bigrams), tuple(counts), tuple(more), corpus.content_hash)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -157,10 +156,8 @@ class Basis:
             return [
                 "does not match the checksum in its second line: it is damaged, or was edited without that line"
             ]
-        for terms_of, counts in (
-            (basis.unigrams, basis.unigram_counts),
-            (basis.bigrams, basis.bigram_counts),
-        ):
+        lists = ((basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts))
+        for terms_of, counts in lists:
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
             if any(counts) and ranks != sorted(ranks):
                 return ["has terms in an order which is not rank order; choose the basis again"]
@@ -264,30 +261,25 @@ def _segment_groups(corpus: Corpus) -> list[Segments]:
 
 
 @kernel
-def _count_bigrams(tokens, starts, ends, numbers, table):  # type: ignore[no-untyped-def]
-    """Count the bigrams of numbered words inside sentences; `numbers` gives each type's, or -1."""
+def _scan_bigrams(tokens, starts, ends, numbers, size, part, parts, table, codes):  # type: ignore[no-untyped-def]
+    """Count first·size + second of the bigrams of numbered words inside sentences in the table, if there is one.
+
+    If not, list them, those whose first word is in this part of them; returns how many. `numbers` gives each type's
+    number, or -1.
+    """
+    n = 0
+    counted = table.size > 0
     for r in range(starts.size):
         previous = np.int64(-1)
         for i in range(starts[r], ends[r]):
             token = tokens[i]
             current = np.int64(numbers[token & TYPE_MASK])
             if previous >= 0 and current >= 0 and not token & SENTENCE_START:
-                table[previous, current] += 1
-            previous = current
-
-
-@kernel
-def _list_bigrams(tokens, starts, ends, numbers, size, part, parts, codes):  # type: ignore[no-untyped-def]
-    """List first·size + second of the same bigrams, if the first is in this part of them; returns how many."""
-    n = 0
-    for r in range(starts.size):
-        previous = np.int64(-1)
-        for i in range(starts[r], ends[r]):
-            token = tokens[i]
-            current = np.int64(numbers[token & TYPE_MASK])
-            if previous >= 0 and current >= 0 and not token & SENTENCE_START and previous % parts == part:
-                codes[n] = previous * size + current
-                n += 1
+                if counted:
+                    table[previous * size + current] += 1
+                elif previous % parts == part:
+                    codes[n] = previous * size + current
+                    n += 1
             previous = current
     return n
 
@@ -304,12 +296,12 @@ def _numbers_in(segment: Segment, words: Strings) -> NDArray[np.int32]:
 def count_in_table(segments: Sequence[Segment], shared: Shared, size: int) -> tuple[None, Arrays]:
     """Bigram counts among few words in some segments, from a size × size table."""
     words: Strings = shared.get()
-    table = np.zeros((size, size), np.uint32)
+    table = np.zeros(size * size, np.uint32)
     for segment in segments:
-        _count_bigrams(segment.tokens, *segment.runs, _numbers_in(segment, words), table)
-    flat = table.reshape(-1)
-    codes = np.flatnonzero(flat != 0)  # three times as fast as without the comparison
-    return None, (codes.astype(np.uint32), flat[codes])
+        numbers = _numbers_in(segment, words)
+        _scan_bigrams(segment.tokens, *segment.runs, numbers, size, 0, 1, table, np.empty(0, np.int64))
+    codes = np.flatnonzero(table != 0)  # three times as fast as without the comparison
+    return None, (codes.astype(np.uint32), table[codes])
 
 
 def add_tables(results: Iterator[Arrays], size: int) -> Counted:
@@ -329,8 +321,9 @@ def count_by_sorting(
 
     def counted(segment: Segment) -> Counted:
         starts, ends = segment.runs
-        codes = np.empty(int((ends - starts).sum()), np.int64)
-        n = _list_bigrams(segment.tokens, starts, ends, _numbers_in(segment, words), size, part, parts, codes)
+        codes, numbers = np.empty(int((ends - starts).sum()), np.int64), _numbers_in(segment, words)
+        no_table = np.empty(0, np.uint32)
+        n = _scan_bigrams(segment.tokens, starts, ends, numbers, size, part, parts, no_table, codes)
         ordered = np.sort(codes[:n])
         firsts = _run_starts(ordered)
         return ordered[firsts], np.diff(np.append(firsts, n))

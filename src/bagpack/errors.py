@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 
@@ -37,13 +35,6 @@ def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:
         raise UsageError(
             f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'"
         ) from error
-
-
-def extra_file(module: str, name: str, package: str, extra: str, purpose: str) -> Path:
-    """A file of an optional dependency, which is not imported if it is there; see `import_extra`."""
-    found = find_spec(module)
-    origin = found.origin if found else import_extra(module, package, extra, purpose).__file__
-    return Path(str(origin)).parent / name
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

@@ -14,7 +14,8 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
+from io import BufferedReader
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
@@ -90,14 +91,11 @@ def digest(data: bytes | memoryview) -> str:
 
 def digest_file(path: Path) -> str:
     """BLAKE2b of a file's content."""
-    hasher = hashlib.blake2b(digest_size=DIGEST_BYTES)
     with open_regular(path) as handle:
-        while chunk := handle.read(1 << 22):
-            hasher.update(chunk)
-    return hasher.hexdigest()
+        return hashlib.file_digest(handle, partial(hashlib.blake2b, digest_size=DIGEST_BYTES)).hexdigest()
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file of an artefact for reading: a regular file, not a link, pipe or device, which others may put there.
 
     FileNotFoundError is passed on; every other problem is a StoreError.
@@ -106,11 +104,7 @@ def open_regular(path: Path) -> BinaryIO:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise StoreError(
-                f"{path} is a symbolic link; artefacts hold no links: put the file itself there"
-            ) from error
+    except OSError as error:  # ELOOP for a link
         raise _unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
@@ -121,7 +115,9 @@ def open_regular(path: Path) -> BinaryIO:
 def _unreadable(path: Path, error: OSError) -> StoreError:
     if error.errno in TOO_MANY_FILES:
         return too_many_files(path)
-    return StoreError(f"{path} cannot be read: {error.strerror}; check its permissions")
+    return StoreError(
+        f"{path} cannot be read: {error.strerror}; check its permissions, and that it is a file"
+    )
 
 
 def map_array(path: Path, dtype: str) -> NDArray[Any]:

@@ -7,21 +7,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import KINDS, MANIFEST, Artefact, open_artefact
+from bagpack.artefacts import KINDS, MANIFEST, is_unfinished, open_artefact
 from bagpack.errors import StoreError
 from bagpack.files import digest, read_json
 
 BASIS = "basis"
-KINDS_AT = {
-    "snippets": ("bagpack.engines.snippets", "SNIPPETS"),
-    "pair-matrix": ("bagpack.vectors.storage", "MATRIX"),
-    "bagpack-model": ("bagpack.learn.model_io", "MODEL"),
-    "engine": ("bagpack.engines.tantivy", "INDEX"),
-    "word-vectors": ("bagpack.vectors.words", "KIND"),
-}
-VERIFIED = {  # also for wrong content with right checksums
-    "pair-matrix": ("bagpack.vectors.storage", "verify_matrix"),
-    "bagpack-model": ("bagpack.learn.model_io", "verify_model"),
+KINDS_AT = {  # module, kind, and what finds wrong content with right checksums
+    "snippets": ("bagpack.engines.snippets", "SNIPPETS", ""),
+    "pair-matrix": ("bagpack.vectors.storage", "MATRIX", "verify_matrix"),
+    "bagpack-model": ("bagpack.learn.model_io", "MODEL", "verify_model"),
+    "engine": ("bagpack.engines.tantivy", "INDEX", ""),
+    "word-vectors": ("bagpack.vectors.words", "KIND", ""),
 }
 HIDDEN = ("checksums", "data", "seal", "manifest", "calibration")
 HEAD = 1 << 12  # characters that are read to recognise a basis
@@ -29,16 +25,12 @@ HEAD = 1 << 12  # characters that are read to recognise a basis
 
 def kind_of(path: Path) -> str:
     """One of `KINDS`, or a basis; a sentence for anything else."""
-    from bagpack.corpus.format import is_unfinished
-
     if not path.exists():
         raise StoreError(f"there is nothing at {path}; check the name")
     if path.is_file() and _is_basis(path):
         return BASIS
-    if is_unfinished(path):
-        raise StoreError(f"an unfinished build is at {path}; bagpack index --resume continues it")
     manifest = read_json(path / MANIFEST) if (path / MANIFEST).exists() else None
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else "corpus" if is_unfinished(path) else None
     if kind not in KINDS:
         raise StoreError(
             f"{path} is not a BagPack artefact; name a store, snippets, a matrix, a model, a basis or a search index"
@@ -58,10 +50,12 @@ def describe(path: Path) -> dict[str, Any]:
     """Facts about an artefact."""
     kind = kind_of(path)
     if kind == BASIS:
-        from bagpack.basis import Basis
+        from bagpack.basis import CHECKSUM, Basis
 
         basis = Basis.open(path)
         sizes = {"terms": len(basis), "unigrams": len(basis.unigrams), "bigrams": len(basis.bigrams)}
+        # A basis that was printed, not saved, has no checksum: lines that it lost cannot be found.
+        sizes["has_checksum"] = f"\n{CHECKSUM}" in path.read_text(encoding="utf-8-sig")
         return {"kind": BASIS, "path": str(path), **sizes, "basis_hash": basis.hash}
     if kind == "corpus":
         from bagpack.corpus.corpus import Corpus
@@ -70,7 +64,8 @@ def describe(path: Path) -> dict[str, Any]:
         vectors = stored_vectors(path)
         made = {name: vectors.manifest[name] for name in ("words", "dimensions")} if vectors else {}
         return {**Corpus.open(path).info(), **({"word_vectors": made} if vectors else {})}
-    artefact = _open(path, kind)
+    module, name, _ = KINDS_AT[kind]
+    artefact = open_artefact(path, getattr(import_module(module), name))
     facts = {**artefact.manifest, **artefact.manifest.get("manifest", {})}  # a model's has scores and data
     shown = {name: value for name, value in facts.items() if name not in HIDDEN}
     content = digest(json.dumps(artefact.manifest["checksums"], sort_keys=True).encode())
@@ -97,12 +92,6 @@ def damages(path: Path) -> list[str]:
 
         vectors = stored_vectors(path)
         return [*Corpus(path, read_manifest(path)).verify(), *(vectors.damages() if vectors else ())]
-    if kind in VERIFIED:
-        module, function = VERIFIED[kind]
-        return list(getattr(import_module(module), function)(path))
-    return _open(path, kind).damages()
-
-
-def _open(path: Path, kind: str) -> Artefact:
-    module, name = KINDS_AT[kind]
-    return open_artefact(path, getattr(import_module(module), name))
+    module, name, verify = KINDS_AT[kind]
+    found = import_module(module)
+    return getattr(found, verify)(path) if verify else open_artefact(path, getattr(found, name)).damages()

@@ -51,12 +51,6 @@ def block_features(block: str, terms: Sequence[str]) -> list[str]:
     return [f"{block}:{segment}:{term}" for segment in SEGMENTS[block] for term in terms]
 
 
-def feature_at(block: str, column: int, terms: Sequence[str]) -> str:
-    """The name of one column of a block over terms."""
-    segment, term = divmod(column, len(terms))
-    return f"{block}:{SEGMENTS[block][segment]}:{terms[term]}"
-
-
 def over_terms(block: str) -> bool:
     return block not in (STATISTICS, COSINE)
 

@@ -10,46 +10,41 @@ class Metric(NamedTuple):
     """How a metric is called and written, and the bounds that no value of it can pass."""
 
     label: str
-    percent: bool
     meaning: str
-    least: float = -math.inf
-    most: float = math.inf
+    least: float = 0.0
+    most: float = 1.0
+
+    @property
+    def percent(self) -> bool:
+        return (self.least, self.most) == (0, 1)
 
 
-_SHARES = {
-    "accuracy": ("Accuracy", "share of rows with the right label"),
-    "f1": ("F1", "harmonic mean of precision and recall"),
-    "f1_macro": ("F1 macro", "mean of the labels' F1, every label counting the same"),
-    "f1_weighted": ("F1 weighted", "mean of the labels' F1, weighted by their rows"),
-    "auc": ("AUC", "chance that a row of the label outranks one without it"),
-    "score": ("Worst-case score", "accuracy, an incomplete question counting as a random guess (1/choices)"),
-    "coverage": ("Coverage", "share of questions all of whose pairs have a vector"),
-    "complete_accuracy": ("Accuracy, complete", "accuracy on the complete questions alone"),
-}
-_CORRELATIONS = {
-    "spearman": ("Spearman ρ", "mean rank correlation with the ratings within each group or fold"),
-    "spearman_pooled": ("ρ pooled", "rank correlation over the predictions of all folds together"),
-    "pearson": ("Pearson r", "linear correlation of predictions with the ratings"),
-}
 METRICS = {
-    **{name: Metric(label, True, meaning, 0.0, 1.0) for name, (label, meaning) in _SHARES.items()},
-    **{name: Metric(label, False, meaning, -1.0, 1.0) for name, (label, meaning) in _CORRELATIONS.items()},
-    "mae": Metric("Mean error", False, "mean absolute difference from the rating", 0.0),
+    "accuracy": Metric("Accuracy", "share of rows with the right label"),
+    "f1": Metric("F1", "harmonic mean of precision and recall"),
+    "f1_macro": Metric("F1 macro", "mean of the labels' F1, every label counting the same"),
+    "f1_weighted": Metric("F1 weighted", "mean of the labels' F1, weighted by their rows"),
+    "auc": Metric("AUC", "chance that a row of the label outranks one without it"),
+    "score": Metric(
+        "Worst-case score", "accuracy, an incomplete question counting as a random guess (1/choices)"
+    ),
+    "coverage": Metric("Coverage", "share of questions all of whose pairs have a vector"),
+    "complete_accuracy": Metric("Accuracy, complete", "accuracy on the complete questions alone"),
+    "spearman": Metric("Spearman ρ", "mean rank correlation with the ratings within each group or fold", -1),
+    "spearman_pooled": Metric("ρ pooled", "rank correlation over the predictions of all folds together", -1),
+    "pearson": Metric("Pearson r", "linear correlation of predictions with the ratings", -1),
+    "mae": Metric("Mean error", "mean absolute difference from the rating", 0, math.inf),
 }
 
 
 def metric_info(name: str) -> Metric:
     """A metric's label and how it is written; one that is not known is written as a plain number."""
-    return METRICS.get(name) or Metric(name.replace("_", " "), False, "")
+    return METRICS.get(name) or Metric(name.replace("_", " "), "", -math.inf, math.inf)
 
 
 def metric_label(name: str, unit: bool = True) -> str:
     """A metric as a column heading: `AUC %`, `Spearman ρ`."""
-    return metric_info(name).label + (show_unit(name) if unit else "")
-
-
-def show_unit(metric: str) -> str:
-    return " %" if metric_info(metric).percent else ""
+    return metric_info(name).label + (" %" if unit and metric_info(name).percent else "")
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -80,26 +75,17 @@ def inside(low: float | None, high: float | None, metric: str) -> tuple[float, f
     return max(low, metric_info(metric).least), min(high, metric_info(metric).most)
 
 
-def between_of(metric: str) -> str:
-    """What separates the ends of an interval: a dash, or " to " where a minus sign may follow."""
-    return "–" if metric_info(metric).least >= 0 else " to "
+def show_interval(low: float | None, high: float | None, metric: str, signed: bool = False) -> str:
+    """A score's interval as it is written below the score, or nothing; of a difference, signed and nowhere cut.
 
-
-def show_interval(low: float | None, high: float | None, metric: str, between: str = " to ") -> str:
-    """A score's interval as it is written below the score, or nothing.
-
-    >>> show_interval(0.81, 0.8753, "accuracy"), show_interval(0.95, 1.02, "accuracy")
-    ('81.0 to 87.5', '95.0 to 100.0')
+    >>> show_interval(0.81, 0.8753, "accuracy"), show_interval(0.95, 1.02, "spearman")
+    ('81.0–87.5', '0.950 to 1.000')
     """
-    ends = inside(low, high, metric)
-    return f"{show_score(ends[0], metric)}{between}{show_score(ends[1], metric)}" if ends else ""
-
-
-def show_difference_interval(low: float | None, high: float | None, metric: str) -> str:
-    """The interval of a difference between two scores: signed, and nowhere cut."""
-    if not is_number(low) or not is_number(high):
+    ends = (low, high) if signed else inside(low, high, metric) or (None, None)
+    if not all(map(is_number, ends)):
         return ""
-    return f"{show_score(low, metric, signed=True)} to {show_score(high, metric, signed=True)}"
+    between = " to " if signed or metric_info(metric).least < 0 else "–"  # a minus sign may follow
+    return between.join(show_score(end, metric, signed) for end in ends)
 
 
 def show_probability(value: float | None) -> str:

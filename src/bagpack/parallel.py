@@ -16,7 +16,7 @@ import threading
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
@@ -50,9 +50,13 @@ class WorkerError(BagpackError):
     """Workers were lost, or cannot reach what they need."""
 
 
+def no_progress(what: str, done: int, total: int) -> None:
+    pass
+
+
 # None: what joblib's context says, which is one worker where there is none.
 _jobs: ContextVar[int | None] = ContextVar("jobs", default=None)
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+_progress: ContextVar[Progress] = ContextVar("progress", default=no_progress)
 
 
 @contextmanager
@@ -78,11 +82,7 @@ def jobs() -> int | None:
 
 def progress() -> Progress:
     """The callback for progress from `settings`; it does nothing where none was set."""
-    return _progress.get() or _no_progress
-
-
-def _no_progress(what: str, done: int, total: int) -> None:
-    pass
+    return _progress.get()
 
 
 def with_progress(results: Iterable[Any], what: str, total: int) -> Iterator[Any]:
@@ -110,10 +110,6 @@ def worker_count(n_jobs: int | None = None) -> int:
     return max(1, int(joblib.effective_n_jobs(n_jobs)))
 
 
-def core_count() -> int:
-    return int(joblib.cpu_count())
-
-
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
     n_jobs = jobs() if n_jobs is None else n_jobs
@@ -138,7 +134,7 @@ def _work(parent: int | None, function: Any, arguments: Any, options: Any) -> An
         end_with(parent)
     alone = copy_context()  # a thread's own settings
     alone.run(_jobs.set, 1)
-    alone.run(_progress.set, None)
+    alone.run(_progress.set, no_progress)
     return alone.run(function, *arguments, **options)
 
 
@@ -175,13 +171,11 @@ def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(function, *arguments, **options) for function, arguments, options in tasks]
         try:
-            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            failed = [future for future in futures if future in ended and future.exception()]
+            for future in as_completed(futures):
+                future.result()
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-    for future in failed:
-        future.result()
 
 
 @contextmanager
@@ -288,6 +282,7 @@ def gather(
         paths = [str(place / f"{at:06d}") if place else "" for at in range(len(calls))]
         tasks = (delayed(_leave)(path, work, call) for path, call in zip(paths, calls, strict=True))
         left = []
+        # Here, without the processes that joblib starts even for one worker.
         for result in (leave(*given) for leave, given, _ in tasks) if here else run(tasks, n_jobs):
             left.append(result)
             if finished:
@@ -304,9 +299,7 @@ def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Shared:
 
 
 @contextmanager
-def open_backend(
-    name: str | None, address: str | None = None, jobs: int = -1, timeout: float = TIMEOUT
-) -> Iterator[None]:
+def open_backend(name: str | None, address: str | None = None, jobs: int = -1) -> Iterator[None]:
     """Within, joblib works on this engine: loky (processes of this machine), dask, ray or spark.
 
     The address is that of a scheduler; without one, an engine starts `jobs` workers on this machine (-1: one per core).
@@ -319,79 +312,57 @@ def open_backend(
         with joblib.parallel_config("loky"):
             yield
         return
-    workers = core_count() if jobs < 0 else max(1, jobs)
-    with ExitStack() as stack:
-        stack.enter_context(worker_errors())  # joblib asks for the workers, and the client is closed, in here
-        if name == "dask":
-            stack.enter_context(_dask(address, workers, timeout))
-        else:
-            stack.enter_context(_ray(address, workers) if name == "ray" else _spark(address, workers))
+    workers = joblib.cpu_count() if jobs < 0 else max(1, jobs)
+    # Within `worker_errors`, since joblib asks for the workers, and the client is closed, in here.
+    with worker_errors(), ExitStack() as stack:
+        try:
+            (_dask if name == "dask" else _ray if name == "ray" else _spark)(stack, address, workers)
+        except BagpackError:
+            raise
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise WorkerError(
+                f"{name} does not answer at {address or 'this machine'}, or has no worker ({reason}); start its "
+                f"scheduler and workers, or correct --address"
+            ) from error
         stack.enter_context(joblib.parallel_config(name, n_jobs=-1))
         yield
 
 
-@contextmanager
-def _starting(engine: str, address: str | None) -> Iterator[None]:
-    """Report in a sentence that a scheduler does not answer."""
-    try:
-        yield
-    except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise WorkerError(
-            f"no {engine} scheduler answers at {address or 'this machine'} ({reason}); start it, or correct --address"
-        ) from error
-
-
-@contextmanager
-def _dask(address: str | None, workers: int, timeout: float) -> Iterator[None]:
+def _dask(stack: ExitStack, address: str | None, workers: int) -> None:
     distributed = import_extra("distributed", "distributed", "dask", "--backend dask")
     for name in ("distributed", "distributed.client"):  # reported here as a sentence, there as a stack trace
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    with ExitStack() as stack:
-        with _starting("dask", address):
-            if address is None:
-                # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
-                local = distributed.LocalCluster(
-                    n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
-                )
-                where = {"address": stack.enter_context(local)}
-            elif address.endswith(".json"):  # as dask scheduler --scheduler-file writes it
-                os.stat(address)  # dask would wait for it
-                where = {"scheduler_file": address}
-            else:
-                where = {"address": address}
-            client = stack.enter_context(distributed.Client(**where, timeout=timeout))
-        try:
-            client.wait_for_workers(1, timeout=timeout)
-        except TimeoutError as error:
-            raise WorkerError(
-                f"the dask scheduler at {address} has no worker after {timeout:g} s; start some with dask worker"
-            ) from error
-        found = set(client.run(version, "bagpack").values())
-        if found != {__version__}:  # workers of another version would make other bytes
-            raise WorkerError(f"workers of {address} have bagpack {found}; install {__version__} there too")
-        yield
+    where = {"address": address}
+    if address is None:
+        # Mapped pages of the store would count as the workers' memory, so no limit is set on it.
+        local = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+        )
+        where = {"address": stack.enter_context(local)}
+    elif address.endswith(".json"):  # as dask scheduler --scheduler-file writes it
+        os.stat(address)  # dask would wait for it
+        where = {"scheduler_file": address}
+    client = stack.enter_context(distributed.Client(**where, timeout=TIMEOUT))
+    client.wait_for_workers(1, timeout=TIMEOUT)
+    found = set(client.run(version, "bagpack").values())
+    if found != {__version__}:  # workers of another version would make other bytes
+        raise WorkerError(f"workers of {address} have bagpack {found}; install {__version__} there too")
 
 
-@contextmanager
-def _ray(address: str | None, workers: int) -> Iterator[None]:
+def _ray(stack: ExitStack, address: str | None, workers: int) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = import_extra("ray", "ray", "ray", "--backend ray")
-    local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
     # Ray writes what it has to say of workers that end to standard output, where a command's result goes.
-    with redirect_stdout(sys.stderr):
-        with _starting("ray", address):
-            options = {"address": address} if address else local
-            ray.init(**options, log_to_driver=False, logging_level="ERROR")
-        try:
-            import_extra("ray.util.joblib", "ray", "ray", "--backend ray").register_ray()
-            yield
-        finally:
-            ray.shutdown()
+    stack.enter_context(redirect_stdout(sys.stderr))
+    stack.callback(ray.shutdown)
+    local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
+    ray.init(**({"address": address} if address else local), log_to_driver=False, logging_level="ERROR")
+    import_extra("ray.util.joblib", "ray", "ray", "--backend ray").register_ray()
 
 
-@contextmanager
-def _spark(address: str | None, workers: int) -> Iterator[None]:
+def _spark(stack: ExitStack, address: str | None, workers: int) -> None:
+    """Spark needs Java, 17 or newer."""
     sql = import_extra("pyspark.sql", "pyspark", "spark", "--backend spark")
     register = import_extra("joblibspark", "joblibspark", "spark", "--backend spark").register_spark
     # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
@@ -403,14 +374,9 @@ def _spark(address: str | None, workers: int) -> Iterator[None]:
     }
     if address is None or address.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    stack.enter_context(warnings.catch_warnings())
+    for harmless in (".*stage-level scheduling", "Spark session is not provided"):
+        warnings.filterwarnings("ignore", message=harmless)
     builder = sql.SparkSession.builder.appName("bagpack").master(address or f"local[{workers}]")
-    with warnings.catch_warnings():
-        for harmless in (".*stage-level scheduling", "Spark session is not provided"):
-            warnings.filterwarnings("ignore", message=harmless)
-        with _starting("spark", address):  # it needs Java, 17 or newer
-            session = builder.config(map=options).getOrCreate()
-        try:
-            register()
-            yield
-        finally:
-            session.stop()
+    stack.callback(builder.config(map=options).getOrCreate().stop)
+    register()

@@ -1,5 +1,7 @@
 """`bagpack verify` finds a changed byte in every kind of artefact."""
 
+import json
+
 import pytest
 
 
@@ -47,6 +49,9 @@ def test_a_basis_out_of_rank_order(made, cli):
     done = cli("basis", "s.bp", "-b", 20)
     (made / "b.tsv").write_text(done.out)
     assert cli("info", "b.tsv", "--verify").code == 0
+    assert not json.loads(cli("info", "b.tsv", "--json").out)["has_checksum"]  # printed, not saved
+    assert cli("basis", "s.bp", "-b", 20, "--out", "saved.tsv").code == 0
+    assert json.loads(cli("info", "saved.tsv", "--json").out)["has_checksum"]
     lines = done.out.splitlines(keepends=True)
     for first in (1, len(lines) - 2):  # a unigram, and a bigram of two with the same count
         (made / "b.tsv").write_text(

@@ -121,11 +121,12 @@ def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, ne
 
 def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_path, write):
     one = "".join(f"<s>\nword{i}\tN\tword{i}\n</s>\n" for i in range(400))
-    text = f'<text id="long">\n{one}</text>\n<text id="short">\n<s>\nend\tN\tend\n</s>\n</text>\n'
+    short = '<text id="{}">\n<s>\nend\tN\tend\n</s>\n</text>\n'
+    text = short.format("first") + f'<text id="long">\n{one}</text>\n' + short.format("last")
     corpus = build(write("a.vert", text), tmp_path / "s", part_bytes=1_000)
     assert len(corpus.segments) > 5
-    assert [document for document, _ in sentences(corpus)] == ["long"] * 400 + ["short"]
-    assert corpus.documents == 2
+    assert [document for document, _ in sentences(corpus)] == ["first"] + ["long"] * 400 + ["last"]
+    assert corpus.documents == 3
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

@@ -39,21 +39,39 @@ def is_store(path):
     return (path / "manifest.json").exists()
 
 
-def test_a_build(sources, tmp_path):
-    expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
-    out = tmp_path / "s"
-    moments = moments_of(lambda: index_corpus(sources, tmp_path / "counted", **BUILD))
-    subprocess.run(["rm", "-r", tmp_path / "counted"], check=True)
+@pytest.mark.parametrize("how", ["build", "overwrite", "append"])
+def test_killed_at_any_moment(how, sources, tmp_path):
+    """Old or new, but whole at every moment; whoever repeats the command has the text once."""
+    before = {"build": [], "overwrite": sources[:1], "append": sources[:2]}[how]
+    given = sources[2:] if how == "append" else sources
+    options = {**BUILD, **({how: True} if before else {})}
+    out, again, seen = tmp_path / "s", tmp_path / "again", content_of if how == "overwrite" else files_of
+
+    def copy(source, target):
+        subprocess.run(["rm", "-rf", target], check=True)
+        if source.exists():
+            subprocess.run(["cp", "-r", source, target], check=True)
+
+    if before:
+        index_corpus(before, tmp_path / "base", **BUILD)
+    copy(tmp_path / "base", out)
+    moments = moments_of(lambda: index_corpus(given, out, **options))
+    copy(out, tmp_path / "whole")
     for step in moments:
-        assert dying(step, sources, out, **BUILD) == (step != moments[-1])
-        if is_store(out):
-            assert files_of(out) == expected
-        else:
-            index_corpus(sources, out, resume=True, **BUILD)
-        assert files_of(out) == expected
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "whole"]
-        subprocess.run(["rm", "-r", out], check=True)
-    assert moments[-1] > 150
+        copy(tmp_path / "base", out)
+        opened = Corpus.open(out) if before else None
+        assert dying(step, given, out, **options) == (step != moments[-1])
+        if before:
+            assert Corpus.open(out).verify() == opened.verify() == []
+            assert seen(out) in (seen(tmp_path / "base"), seen(tmp_path / "whole"))
+        for repeated in ({"resume": True}, *([{}] if how == "append" else [])):
+            copy(out, again)
+            corpus = index_corpus(given, again, **options, **repeated).corpus
+            assert seen(again) == seen(tmp_path / "whole")
+            names = {entry["name"] for entry in corpus.manifest["segments"]}
+            assert how == "overwrite" or {path.name for path in again.glob("segments/*")} == names
+    assert moments[-1] > 100
+    assert {path.name for path in tmp_path.iterdir()} - {"base"} == {"s", "again", "whole"}
 
 
 def test_dying_again_and_again_while_resuming(sources, tmp_path):
@@ -63,46 +81,6 @@ def test_dying_again_and_again_while_resuming(sources, tmp_path):
         if not dying(step, sources, tmp_path / "s", resume=True, **BUILD):
             break
     assert files_of(tmp_path / "s") == expected
-
-
-def test_an_overwrite(sources, tmp_path):
-    expected = content_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
-    out = tmp_path / "s"
-    old = content_of(index_corpus(sources[:1], tmp_path / "old", **BUILD).corpus.path)
-    subprocess.run(["cp", "-r", tmp_path / "old", out], check=True)
-    moments = moments_of(lambda: index_corpus(sources, out, overwrite=True, **BUILD))
-    subprocess.run(["rm", "-r", out], check=True)
-    for step in moments:
-        subprocess.run(["cp", "-r", tmp_path / "old", out], check=True)
-        open_before = Corpus.open(out)
-        assert dying(step, sources, out, overwrite=True, **BUILD) == (step != moments[-1])
-        # Old or new, but whole at every moment.
-        assert Corpus.open(out).verify() == open_before.verify() == []
-        assert content_of(out) in (old, expected)
-        index_corpus(sources, out, overwrite=True, resume=True, **BUILD)
-        assert content_of(out) == expected
-        subprocess.run(["rm", "-r", out], check=True)
-    assert moments[-1] > 150
-
-
-def test_an_append(sources, tmp_path):
-    index_corpus(sources[:2], tmp_path / "base", **BUILD)
-    subprocess.run(["cp", "-r", tmp_path / "base", tmp_path / "whole"], check=True)
-    expected = files_of(index_corpus(sources[2:], tmp_path / "whole", append=True, **BUILD).corpus.path)
-    out = tmp_path / "s"
-    subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
-    moments = moments_of(lambda: index_corpus(sources[2:], out, append=True, **BUILD))
-    subprocess.run(["rm", "-r", out], check=True)
-    for step in moments:
-        subprocess.run(["cp", "-r", tmp_path / "base", out], check=True)
-        died = dying(step, sources[2:], out, append=True, **BUILD)
-        assert Corpus.open(out).verify() == []  # old or new, but whole at every moment
-        if died:  # also if it had committed: then the sources are in the store already
-            index_corpus(sources[2:], out, append=True, **BUILD)
-        assert files_of(out) == expected
-        assert died == (step != moments[-1])
-        subprocess.run(["rm", "-r", out], check=True)
-    assert moments[-1] > 100
 
 
 def test_what_is_left_is_swept_by_the_next_writer(sources, tmp_path):
@@ -165,10 +143,10 @@ def test_workers_that_outlive_their_build_do_no_harm(sources, tmp_path):
         (out / directory).mkdir(parents=True)
     (out / ".bagpack-lock").touch()
     for part in plan.parts[:3]:
-        build_part(part, str(out), plan, 0, None)
+        build_part(part, str(out), plan, None)
     (out / "segments" / ("f" * 32 + "-000." + "0" * 32)).mkdir()  # half of another one
     done = index_corpus(sources, out, resume=True, **BUILD)
-    build_part(plan.parts[0], str(out), plan, 0, None)
+    build_part(plan.parts[0], str(out), plan, None)
     assert files_of(out) == expected
     assert done.read_tokens < done.new_tokens
     assert Corpus.open(out).verify() == []

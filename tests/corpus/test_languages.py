@@ -93,8 +93,6 @@ def test_german_nouns_and_sharp_s_are_kept_apart(tmp_path, write):
 TEXTS = {
     "en": "The lion is the only cat that lives in large groups. It sleeps for most of the day and hunts at night.",
     "de": "Der Löwe ist die einzige Katze, die in großen Gruppen lebt. Er schläft den größten Teil des Tages.",
-    "fr": "Le lion est le seul félin qui vit en grands groupes. Il dort la plus grande partie de la journée.",
-    "zh": "狮子是唯一一种群居的猫科动物。它一天中的大部分时间都在睡觉，晚上出去打猎。",
 }
 
 
@@ -112,7 +110,7 @@ def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
 
 def test_every_profile_is_in_the_table_of_the_docs(pytestconfig):
     table = (pytestconfig.rootpath / "docs" / "corpus.md").read_text()
-    for profile in LANGUAGES.values():
+    for profile in filter(lambda own: own.name, LANGUAGES.values()):
         assert f"| {profile.name} (`{profile.code}`) |" in table
 
 
@@ -131,11 +129,6 @@ def test_english_lemmas(kind):
     forms, lemmas = zip(*(pair.split(" ") for pair in ENGLISH[kind].split(", ")), strict=True)
     answers = get_annotator("simplemma", "en").lemmatize(forms)
     assert [answer.casefold() for answer in answers] == list(lemmas)
-
-
-def test_other_languages():
-    assert get_annotator("simplemma", "de").lemmatize(["Häuser", "gegangen", "12"]) == ["Haus", "gehen", "12"]
-    assert get_annotator("simplemma", "fr").lemmatize(["chevaux"]) == ["cheval"]
 
 
 @pytest.mark.parametrize("spec", ["spacy:en", "treetagger", "", "simplemma:en"])

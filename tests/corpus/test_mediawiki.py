@@ -2,7 +2,6 @@
 
 import bz2
 import re
-import time
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -173,11 +172,6 @@ TOKENS = re.findall(
     "= == * # : ; & &lt; &#91; __TOC__ Image: http://x dog",
 )
 PIECES = st.lists(st.sampled_from([*TOKENS, "\n", "\n\n", " "]), max_size=60).map("".join)
-UNITS = re.findall(
-    r"\S+",
-    "{{ }} [[ ]] {{{| [[a| [[Image: <ref> <ref <!-- <nowiki> <table> < & '' = ( [http:// __A [ { <ref><math> "
-    "[[a]][[Image: ]]] &# -",
-)
 
 
 @given(BALANCED)
@@ -194,17 +188,6 @@ def test_nothing_crashes_or_loses_the_next_paragraph_but_one(wikitext):
         wikitext.replace("-->", "").replace("</", "").replace("}", "").replace("]", "").replace("|", "")
     )
     assert paragraphs(unclosed + "\n\n\nthe wolf hunts")[-1:] == ["the wolf hunts"]
-
-
-@pytest.mark.parametrize("unit", [*UNITS, "\n{|", "\n=", "= ", "( ", "\n:", " ", "\n ", "\n", "\n: "])
-def test_time_is_linear(unit):
-    def seconds(size):
-        begun = time.process_time()
-        paragraphs(unit * (size // len(unit)))
-        return time.process_time() - begun
-
-    seconds(1000)
-    assert seconds(200_000) < 2
 
 
 def test_a_large_file_is_cut_before_pages(write):

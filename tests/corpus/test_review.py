@@ -24,6 +24,20 @@ def test_short_lines_are_not_joined_into_one_sentence(tmp_path, write):
     assert corpus.contexts("lion", "house").total == 0
 
 
+LINE = "The lion sleeps for most of the day in the shade."
+NOT_WRAPPED = {
+    "lines of any length": (LINE + "\nYes, it does.\nDoes it?\nIt does not.\nNever.\n\n") * 4,
+    "even, but short lines": ("The lion sleeps tonight.\n" * 4 + "\n") * 4,
+    "long lines": (" ".join([LINE] * 3) + "\n") * 4 + "\n",
+    "too few to say": (LINE + "\nYes.\n\n") * 2,
+}
+
+
+@pytest.mark.parametrize("kind", NOT_WRAPPED)
+def test_lines_that_are_not_wrapped_are_not_joined(kind):
+    assert not is_wrapped(NOT_WRAPPED[kind].encode())
+
+
 def test_paragraphs_of_e_books_are_joined():
     prose = "The lion is the only cat that lives in large social groups. It sleeps for most of the day. " * 3
     assert is_wrapped("\n\n".join([textwrap.fill(prose, 72)] * 4).encode() + b"\n")
@@ -37,6 +51,7 @@ def test_paragraphs_of_e_books_are_joined():
         ("b.json", '{\n  "text": "Lions sleep."\n}\n', "JSON, but not JSON lines"),
         ("c.xml", '<?xml version="1.0"?>\n<TEI><text><p>Lions sleep.</p></text></TEI>\n', "an XML file"),
         ("d.xml", "<TEI><text><p>Lions sleep.</p></text></TEI>\n", "an XML file"),
+        ("e.xml", '<?xml version="1.0"?>\n<!DOCTYPE TEI>\n<TEI><p>Lions sleep.</p></TEI>\n', "an XML file"),
     ],
 )
 def test_markup_is_not_counted_as_words(name, text, what, tmp_path, write):

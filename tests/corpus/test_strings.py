@@ -15,11 +15,11 @@ from bagpack.corpus import strings as strings_module
 from bagpack.corpus.build import lexicon as lexicon_writer
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys, new_array
-from bagpack.corpus.build.segment_writer import fill_postings, keep_tokens, split_pairs
+from bagpack.corpus.build.segment_writer import fill_postings, keep_tokens
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
-from bagpack.corpus.strings import FEW, SAMPLED, Strings
+from bagpack.corpus.strings import FEW, SAMPLED, Strings, split_pairs
 from bagpack.corpus.text.casefold import fold
 from bagpack.errors import StoreError
 
@@ -183,7 +183,7 @@ def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
     pairs, counts = merge_all(lambda item: item, lists, tmp_path)
     assert dict(zip(pairs, counts.tolist(), strict=True)) == total
     keys = Strings.of(sorted([*(f"key{n}" for n in range(5)), "form7", "form11"]))
-    forms, chosen = most_frequent_keys(pairs, counts, keys, tmp_path)
+    forms, chosen = most_frequent_keys(pairs, counts, keys)
     expected = {}
     for entry in sorted(total):
         form, key = entry.split(b"\t")

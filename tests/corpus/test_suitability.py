@@ -147,6 +147,6 @@ def test_directories_that_are_not_walked_are_reported(write, cli):
     assert "3 sentences" in done.err  # those of the app, its manifest, and the user's own my.partial
     assert "d/linked (a link to a directory; name it to read it)" in done.err
     assert "d/old.bp (made by BagPack)" in done.err
-    assert "d/new.bp (an unfinished build of BagPack)" in done.err
+    assert "d/new.bp (made by BagPack)" in done.err
     with pytest.raises(InputError, match=r"d/old\.bp was made by BagPack"):
         index_corpus(["d/old.bp"], "t.bp", jobs=1)

@@ -25,17 +25,18 @@ def test_missing_extra_is_named(monkeypatch, name, module):
 def test_scheduler_out_of_reach(cli, tmp_path):
     done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
     assert done.code == 1
-    assert f"no dask scheduler answers at tcp://{NOBODY}" in done.err
+    assert f"dask does not answer at tcp://{NOBODY}" in done.err
     done = cli("basis", tmp_path, "--backend", "dask", "--address", tmp_path / "none.json")
-    assert "no dask scheduler answers at" in done.err
+    assert f"dask does not answer at {tmp_path}/none.json" in done.err
 
 
-def test_scheduler_without_workers(tmp_path):
+def test_scheduler_without_workers(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(parallel, "TIMEOUT", 0.5)
     lonely = Cluster(tmp_path)
     try:
-        lost = pytest.raises(parallel.WorkerError, match=r"has no worker after 0.5 s; start some")
-        with lost, open_backend("dask", lonely.address, timeout=0.5):
+        lost = pytest.raises(parallel.WorkerError, match=r"has no worker \(.* 0.5\); start its")
+        with lost, open_backend("dask", lonely.address):
             pass
     finally:
         lonely.close()
@@ -44,7 +45,7 @@ def test_scheduler_without_workers(tmp_path):
 def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
     """joblib may notice it before any task is sent, and the client when it is closed."""
     comm = pytest.importorskip("distributed.comm")
-    monkeypatch.setattr("bagpack.parallel._dask", lambda *arguments: nullcontext())
+    monkeypatch.setattr("bagpack.parallel._dask", lambda *arguments: None)
     monkeypatch.setattr(joblib, "parallel_config", lambda *arguments, **settings: nullcontext())
     lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
     with lost, open_backend("dask", "tcp://127.0.0.1:1"):

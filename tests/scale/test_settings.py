@@ -9,7 +9,7 @@ from bagpack import parallel
 def seen(_=None):
     """What a task sees of the settings, and where it runs."""
     inner = list(parallel.run(parallel.delayed(where)() for _ in range(2)))
-    return parallel.jobs(), parallel.progress() is parallel._no_progress, where(), set(inner)
+    return parallel.jobs(), parallel.progress() is parallel.no_progress, where(), set(inner)
 
 
 def where():
@@ -41,6 +41,7 @@ def test_tasks_in_threads_start_no_further_workers():
         found = parallel.run_threads(parallel.delayed(seen)(n) for n in range(4))
         with parallel.on_threads():
             found += list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
+        found += list(parallel.run([parallel.delayed(seen)(0)], 1))  # in this thread
         assert parallel.worker_count() == 2
     assert {one[:2] for one in found} == {(1, True)}
     assert all(one[3] == {one[2]} for one in found)

@@ -38,7 +38,8 @@ def demo(
 
 
 def _index(directory: Path) -> None:
-    from bagpack.corpus.format import is_unfinished, read_manifest
+    from bagpack.artefacts import is_unfinished
+    from bagpack.corpus.format import read_manifest
     from bagpack.demo import LICENCE, WHAT, fetch, unpack
 
     store = directory / "enwik8.bp"

@@ -10,9 +10,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bagpack.artefacts import MANIFEST, damaged_files
+from bagpack.artefacts import MANIFEST, SEGMENTS, damaged_files
 from bagpack.corpus import format
-from bagpack.corpus.format import FACTS, NUMBERS, SEGMENTS, LeftOut, read_manifest
+from bagpack.corpus.format import FACTS, NUMBERS, LeftOut, read_manifest
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import Lexicon, Segment
 from bagpack.corpus.text.casefold import fold, folding

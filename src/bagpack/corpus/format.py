@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.artefacts import LOCK, MANIFEST, Kind, is_kind, member
+from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, is_kind, member
 from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
@@ -120,7 +120,6 @@ class Array:
     dtype: str
     length: str  # the number that is its length, with `+1` behind it for offsets
     rule: Rule
-    about: str = ""
     optional: bool = False  # the JSON file of the directory lists it among its checksums if it is there
 
     def size(self, numbers: Numbers) -> int:
@@ -242,7 +241,6 @@ def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Pa
 
 CORPUS = Kind("corpus", "store", FORMAT_VERSION, "bagpack index")
 FACTS = "segment.json"
-SEGMENTS, WORK = "segments", "work"  # directories of a store: its segments, and what unfinished work needs
 NUMBERS = ("tokens", "sentences", "documents", "types", "keys")
 
 # Entry: type; a list gives the type of its items, a dict the entries of an object.
@@ -258,7 +256,6 @@ ENTRIES: dict[str, Any] = {
 FACT_ENTRIES = {**dict.fromkeys(NUMBERS, int), "checksums": dict}
 SEGMENT_NAME = re.compile(r"[0-9a-f]{32}-\d{3,}")
 REPORT_NAME = re.compile(r"[0-9a-f]{32}\.json(\.[0-9a-f]{32}(\.new)?)?")  # of a part
-LEXICON_NAME = re.compile(r"lexicon-[0-9a-f]{16}")
 
 
 class LeftOut(NamedTuple):
@@ -273,20 +270,8 @@ def is_store(path: Path) -> bool:
     return is_kind(path, CORPUS)
 
 
-def is_unfinished(path: Path) -> bool:
-    """Whether a build of a store was begun in a directory and not finished."""
-    if (path / MANIFEST).exists() or not (path / LOCK).is_file():
-        return False
-    return any((path / name).is_dir() for name in (SEGMENTS, WORK)) and not any(
-        other.name not in (LOCK, SEGMENTS, WORK, f"{MANIFEST}.new") and not LEXICON_NAME.fullmatch(other.name)
-        for other in path.iterdir()
-    )
-
-
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a store, checked for kind, version, seal and the types of its entries."""
-    if is_unfinished(path):
-        raise StoreError(f"an unfinished build is at {path}; bagpack index --resume continues it")
     manifest = read_any_manifest(path, CORPUS)
     check_entries(manifest, ENTRIES, path / MANIFEST)
     lexicon = manifest["lexicon"]["directory"]

@@ -257,3 +257,10 @@ class Strings:
         found = np.zeros(len(self), np.bool_)
         found[np.searchsorted(self.offsets, places, side="right") - 1] = True
         return found
+
+
+def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
+    """Back from FORM TAB KEY to forms and keys; neither holds a TAB of its own."""
+    tabs = np.flatnonzero(pairs.blob == 9)
+    forms = Strings.of_spans(pairs.blob, pairs.offsets[:-1], tabs)
+    return forms, Strings.of_spans(pairs.blob, tabs + 1, pairs.offsets[1:])

@@ -1,7 +1,7 @@
 """Function words (articles, pronouns, prepositions, conjunctions, auxiliaries) and content words, which are all others.
 
-Where a corpus has parts of speech, most of a word's tokens decide. Elsewhere a list does for English, and for other
-languages the most frequent words of the corpus count as function words.
+Where a corpus has parts of speech, most of a word's tokens decide. Elsewhere the list of the language does,
+and where it has none, the most frequent words of the corpus count as function words.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.text.casefold import fold
+from bagpack.corpus.text.languages import language
 from bagpack.corpus.text.tags import CODES, CONTENT, UNIVERSAL
 
 I64 = NDArray[np.int64]
@@ -29,37 +30,17 @@ CLOSE = 0.75  # similarity as difflib measures it
 CONTENT_CODES = [CODES[tag] for tag in CONTENT]
 UNKNOWN_TAG = CODES["X"]
 
-# What tag sets without auxiliaries call verbs.
-AUXILIARIES = frozenset("be am is are was were been being have has had having do does did doing done".split())  # noqa: SIM905
-ENGLISH = AUXILIARIES | frozenset(
-    # A list would take a line per word.
-    """
-    a an the this that these those each every either neither both all any some no none such same other another own
-    much many more most few fewer less least several enough half i me my mine myself you your yours yourself
-    yourselves he him his himself she her hers herself it its itself we us our ours ourselves they them their theirs
-    themselves one oneself who whom whose which what whoever whatever whichever someone somebody something anyone
-    anybody anything everyone everybody everything nobody nothing there here of in on at to for from by with without
-    within into onto upon about above across after against along among around as before behind below beneath beside
-    besides between beyond despite down during except inside like near off out outside over past per since through
-    throughout till toward towards under underneath until unto up via and or but nor so yet if then else than though
-    although because while whereas whether when where why how unless once
-    will would shall should can could may might must ought need dare not n't n’t
-    's ’s 'll 've 're 'd 'm ll ve re also too very just only even still already again ever never now thus hence
-    therefore however rather quite almost
-    """.split()  # noqa: SIM905
-)
-
 
 def is_auxiliary(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
-    """Of words by their numbers in a corpus's lexicon, whether they are English auxiliaries."""
-    return _is_one_of(AUXILIARIES, corpus, numbers)
+    """Of words by their numbers in a lexicon, whether they are auxiliaries: tag sets without these call them verbs."""
+    return _is_one_of(language(corpus.options.lang).auxiliaries, corpus, numbers)
 
 
 def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
     """Of words by their numbers in a corpus's lexicon (−1: none), whether they are function words; no word is one."""
-    lexicon = corpus.lexicon
-    if corpus.options.lang == "en":
-        return (numbers < 0) | _is_one_of(ENGLISH, corpus, numbers)
+    lexicon, profile = corpus.lexicon, language(corpus.options.lang)
+    if profile.function_words:
+        return (numbers < 0) | _is_one_of(f"{profile.function_words} {profile.auxiliaries}", corpus, numbers)
     if corpus.types < SMALL:
         return numbers < 0
     least = np.partition(lexicon.counts, lexicon.counts.size - FREQUENT)[lexicon.counts.size - FREQUENT]
@@ -92,10 +73,8 @@ def tag_counts(corpus: Corpus, numbers: I64, most: int | None = None) -> I64:
     return counts
 
 
-def _is_one_of(words: frozenset[str], corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
-    if corpus.options.lang != "en":
-        return np.zeros(numbers.size, np.bool_)
-    written = [form for word in words for form in {word, word.capitalize(), word.upper()}]
+def _is_one_of(words: str, corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+    written = [form for word in words.split() for form in {word, word.capitalize(), word.upper()}]
     return np.isin(numbers, corpus.lexicon.keys.find(written))
 
 

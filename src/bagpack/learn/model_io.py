@@ -32,7 +32,7 @@ from bagpack.learn.calibration import Calibration, Curve, Threshold
 from bagpack.learn.features import PRESETS, Modern, Scaling
 from bagpack.learn.model import LinearModel, TrainingPairs
 from bagpack.names import SEGMENTS, block_width, blocks_of
-from bagpack.numbers import between_of, metric_label, show_interval, show_score, show_value
+from bagpack.numbers import metric_label, show_interval, show_score, show_value
 
 MODEL = Kind("bagpack-model", "model", 4, "bagpack train")
 CURE = "the model is damaged: restore it from a copy, or train it again"
@@ -247,7 +247,7 @@ def _card_score(value: Any, metric: str) -> str:
     """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
     if not isinstance(value, Mapping):
         return show_score(value, metric)
-    interval = show_interval(value.get("low"), value.get("high"), metric, between_of(metric))
+    interval = show_interval(value.get("low"), value.get("high"), metric)
     return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
 
 

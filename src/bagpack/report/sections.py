@@ -116,7 +116,7 @@ def tiles_of(found: Evaluation) -> list[Cell]:
     named = [(last, f"{metric_label(metric, unit=False)}, {last.name}")]
     named += [(row, f"Baseline: {row.name}") for row in found.baselines]
     made = [(score_cell(row.metrics.get(metric), metric), name) for row, name in named]
-    unit = numbers.show_unit(metric)
+    unit = " %" if numbers.metric_info(metric).percent else ""
     tiles = [Cell(cell.text + unit, cell.note, style=name) for cell, name in made if cell.text != "–"]
     tested, rows = found.tested_rows, found.rows
     share = Cell(show_share(tested, rows), f"{tested:,} of {rows:,}", style="Rows tested")
@@ -126,7 +126,7 @@ def tiles_of(found: Evaluation) -> list[Cell]:
 def score_cell(score: Score | None, metric: str, style: str = "") -> Cell:
     if score is None:
         return Cell("–", style=style)
-    between = numbers.show_interval(score.low, score.high, metric, numbers.between_of(metric))
+    between = numbers.show_interval(score.low, score.high, metric)
     return Cell(show_score(score.mean, metric), between, style)
 
 
@@ -322,7 +322,7 @@ def curve_sentence(found: Evaluation) -> str:
         answer = "More pairs would probably not help"
     elif gain.low > 0:
         answer = "More pairs would help"
-    between = numbers.show_difference_interval(gain.low, gain.high, metric)
+    between = numbers.show_interval(gain.low, gain.high, metric, signed=True)
     return (
         f"{answer}: doubling the training rows from {before['rows']:,} to {after['rows']:,} changed "
         f"{metric_label(metric, unit=False)} by {show_score(gain.mean, metric, signed=True)}{unit}"

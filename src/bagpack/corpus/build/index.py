@@ -19,20 +19,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bagpack.artefacts import MANIFEST, check_place, locked, remove_files, remove_if_empty, write_manifest
+import joblib
+
+from bagpack import artefacts
+from bagpack.artefacts import MANIFEST, SEGMENTS, WORK, is_unfinished, remove_if_empty
 from bagpack.corpus import format
 from bagpack.corpus.build.lexicon import write_lexicon
 from bagpack.corpus.build.plan import Plan, make_plan
 from bagpack.corpus.build.worker import PROGRESS, WORKER, Progress, run_workers, workers_within
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.format import CORPUS, SEGMENTS, WORK, LeftOut, is_store, is_unfinished, read_manifest
+from bagpack.corpus.format import CORPUS, LeftOut, is_store, read_manifest
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.base import Source
+from bagpack.corpus.readers.files import printable
 from bagpack.corpus.segment import Segment
 from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, disk_errors, read_json
 from bagpack.numbers import many
-from bagpack.parallel import core_count, delayed, on_one_machine, run, worker_count
+from bagpack.parallel import delayed, on_one_machine, run, worker_count
 
 DEFAULT_MEMORY = 2 << 30
 SHAPING = ("level", "case", "punctuation", "annotator", "lang")  # options that all of a store must share
@@ -104,7 +109,7 @@ def index_corpus(
     else:
         _settle_options(options, None, out)  # a wrong value is reported before anything is made
         _check_place(Path(out), store, resume, overwrite)
-    with locked(store):  # what the store holds is read while its lock is held
+    with artefacts.locked(store):  # what the store holds is read while its lock is held
         base = read_manifest(store) if is_store(store) and not overwrite else None
         settled = _settle_options(options, base if append else None, out)
         current = _names_in(store)  # what readers of the present store need, until the next writer comes
@@ -118,7 +123,9 @@ def index_corpus(
             if base is None or not _is_indexed(base, plan, append, out, notice):
                 kept = _find_reports(store, plan, resume, out) if resume or append else {}
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
-                wanted = min(core_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts))
+                wanted = min(
+                    joblib.cpu_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts)
+                )
                 if workers is not None and workers < wanted:
                     needed = -(-wanted * WORKER >> 30)  # rounded up
                     notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all")
@@ -131,7 +138,7 @@ def index_corpus(
                     _sweep(store, current)
                     listed = ", ".join(source.name for source in plan.sources[:3])
                     raise InputError(f"no sentence was found in {listed}; check the --format and the files")
-                write_manifest(store, _manifest(store, base, plan, reports, salt, running))
+                artefacts.write_manifest(store, _manifest(store, base, plan, reports, salt, running))
         except BaseException as error:
             finished = len(list((store / SEGMENTS).glob("*.json")))
             wrong = isinstance(error, InputError | UsageError)
@@ -165,7 +172,7 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
     elif is_store(store) and not (resume or overwrite):
         raise StoreError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     elif not (resume and is_store(store)):
-        check_place(out, CORPUS, overwrite=overwrite)
+        artefacts.check_place(out, CORPUS, overwrite=overwrite)
 
 
 def _settle_options(options: Options, base: dict[str, Any] | None, out: str | Path) -> TextOptions:
@@ -206,8 +213,8 @@ def _is_indexed(
     base: dict[str, Any], plan: Plan, append: bool, out: str | Path, notice: Callable[[str], None]
 ) -> bool:
     """Whether a store is what this plan makes; with `append`, sources that it has are refused."""
-    held = [_identity(entry["path"], entry["bytes"], entry["modified"]) for entry in base["sources"]]
-    wanted = [_identity(source.name, source.size, source.modified) for source in plan.sources]
+    held = list(map(_identity, base["sources"]))
+    wanted = list(map(_identity, map(_source_entry, plan.sources)))
     if not append:
         before, now = TextOptions.from_dict(base["options"]).to_dict(), plan.options.to_dict()
         differing = ["sources"] if held != wanted else []
@@ -229,9 +236,10 @@ def _is_indexed(
     raise UsageError(f"{out} holds {twice[0]} already, so its text would count twice; remove or rename it")
 
 
-def _identity(name: str, size: int, modified: int) -> tuple[str, int, int]:
-    """What a source is recognised by, whatever path leads to it; standard input by its name alone."""
-    return (SPOOLED, -1, -1) if name == SPOOLED else (os.path.basename(name), size, modified)
+def _identity(entry: dict[str, Any]) -> tuple[str, int, int]:
+    """What a source is recognised by, whatever path or link leads to it; standard input by its name alone."""
+    name = entry.get("links_to") or os.path.basename(entry["path"])
+    return (SPOOLED, -1, -1) if name == SPOOLED else (name, entry["bytes"], entry["modified"])
 
 
 def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dict[str, dict[str, Any]]:
@@ -261,15 +269,7 @@ def _manifest(
     repaired = Counter[str]()
     for own in reports:
         repaired.update(own["repaired"])
-    sources = []
-    for source in plan.sources:
-        always = {"path": source.name, "bytes": source.size, "modified": source.modified}
-        notable = {
-            "encoding": source.encoding.removeprefix("utf-8"), "tagset": source.tagset,
-            "looks_like": source.looks_like, "repaired": repaired[source.name],
-        }  # fmt: skip
-        found = {name: value for name, value in notable.items() if value}
-        sources.append({**always, "format": source.format, **found})
+    sources = [_source_entry(source, repaired[source.name]) for source in plan.sources]
     segments = [segment_entry(store, name) for own in reports for name in own["segments"]]
     problems = _problems(reports)
     left_out = [file._asdict() for file in plan.left_out]
@@ -281,6 +281,18 @@ def _manifest(
         problems = {name: base["problems"].get(name, 0) + count for name, count in problems.items()}
         options = TextOptions.from_dict(base["options"])
     return describe_store(store, segments, options, sources, problems, left_out, appended, workers, salt)
+
+
+def _source_entry(source: Source, repaired: int = 0) -> dict[str, Any]:
+    """What the manifest says about a source."""
+    always = {"path": source.name, "bytes": source.size, "modified": source.modified, "format": source.format}
+    file = os.path.basename(os.path.realpath(source.path))
+    notable = {
+        "links_to": "" if file == os.path.basename(source.path) else printable(file),
+        "encoding": source.encoding.removeprefix("utf-8"), "tagset": source.tagset, "looks_like": source.looks_like,
+        "repaired": repaired,
+    }  # fmt: skip
+    return always | {name: value for name, value in notable.items() if value}
 
 
 def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
@@ -353,14 +365,16 @@ def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
             _remove_ours(path)
     remove_if_empty(segments)
     for path in list(store.iterdir()):
-        if format.LEXICON_NAME.fullmatch(path.name) and path.name not in kept:
+        if artefacts.LEXICON_NAME.fullmatch(path.name) and path.name not in kept:
             _remove_ours(path)
 
 
 def _remove_ours(directory: Path) -> None:
     """Remove the files of a segment or a lexicon, and the directory if no other file is in it."""
     if directory.is_dir() and not directory.is_symlink():
-        remove_files(directory, {*format.SEGMENT, *format.LEXICON, format.FACTS, f"{format.FACTS}.new"})
+        artefacts.remove_files(
+            directory, {*format.SEGMENT, *format.LEXICON, format.FACTS, f"{format.FACTS}.new"}
+        )
 
 
 def _remove_work(store: Path) -> None:

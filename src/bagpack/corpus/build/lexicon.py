@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from bagpack.corpus import format
 from bagpack.corpus.segment import Segment
-from bagpack.corpus.strings import Strings, compare, merge_sorted
+from bagpack.corpus.strings import Strings, merge_sorted, split_pairs
 from bagpack.files import disk_errors, reserve
-from bagpack.kernels import kernel, read_only
+from bagpack.kernels import read_only
 
 Counted = tuple[Strings, NDArray[np.int64]]
 
 SMALL = 16 << 20  # bytes of an array that is kept in memory
-TAB = 9
 
 
 def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> NDArray[Any]:
@@ -68,51 +67,19 @@ def _counted_forms(path: Path) -> Counted:
     return forms, counts.astype(np.int64)
 
 
-@kernel
-def pick_keys(blob, offsets, counts, forms, form_offsets, keys, key_offsets):  # type: ignore[no-untyped-def]
-    """Split sorted FORM TAB KEY; of each form, keep the key with the highest count. Returns the number of forms."""
-    n = 0
-    highest = np.int64(-1)
-    form, form_end = np.int64(0), np.int64(0)  # the form of the line before
-    for i in range(offsets.size - 1):
-        start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-        tab = start
-        while blob[tab] != TAB:
-            tab += 1
-        again = n > 0 and compare(blob, form, form_end, blob, start, tab) == 0
-        form, form_end = start, tab
-        if again and counts[i] <= highest:
-            continue
-        if not again:
-            at = form_offsets[n]
-            for k in range(start, tab):
-                forms[at + k - start] = blob[k]
-            form_offsets[n + 1] = at + tab - start
-            n += 1
-        at = key_offsets[n - 1]
-        for k in range(tab + 1, end):
-            keys[at + k - tab - 1] = blob[k]
-        key_offsets[n] = at + end - tab - 1
-        highest = counts[i]
-    return n
-
-
-def most_frequent_keys(
-    pairs: Strings, counts: NDArray[np.int64], keys: Strings, place: Path
-) -> tuple[Strings, NDArray[np.int64]]:
+def most_frequent_keys(pairs: Strings, counts: NDArray[np.int64], keys: Strings) -> Counted:
     """From sorted FORM TAB KEY with counts: each form once, with the index of its most frequent key.
 
     A form that is a key itself is omitted, since a target is looked up among the keys first. Equal counts: the
     key that comes first in code-point order.
     """
-    forms, best = (new_array(pairs.blob.size, np.uint8, place) for _ in range(2))
-    form_offsets, key_offsets = (new_array(len(pairs) + 1, np.int64, place) for _ in range(2))
-    form_offsets[0] = key_offsets[0] = 0
-    n = pick_keys(pairs.blob, pairs.offsets, read_only(counts), forms, form_offsets, best, key_offsets)
-    all_forms = Strings(forms[: form_offsets[n]], form_offsets[: n + 1])
-    kept = np.flatnonzero(keys.find(all_forms) < 0)
-    chosen = keys.find(Strings(best[: key_offsets[n]], key_offsets[: n + 1]))
-    return all_forms.take(kept), chosen[kept]
+    forms, keys_of_forms = split_pairs(pairs)
+    numbers = np.arange(len(forms))
+    is_first = np.append(True, ~forms.take(numbers[1:]).equals(forms.take(numbers[:-1])))[: numbers.size]
+    # Within each run of one form by falling count; the sort keeps the order of equals.
+    best = np.lexsort((-counts, np.cumsum(is_first)))[is_first]
+    best = best[keys.find(forms.take(best)) < 0]
+    return forms.take(best), keys.find(keys_of_forms.take(best))
 
 
 def write_lexicon(segments: Sequence[Path], directory: Path) -> dict[str, str]:
@@ -121,6 +88,6 @@ def write_lexicon(segments: Sequence[Path], directory: Path) -> dict[str, str]:
         directory.mkdir(parents=True, exist_ok=True)
     keys, counts = merge_all(_counted_keys, segments, directory)
     pairs, pair_counts = merge_all(_counted_forms, segments, directory)
-    forms, form_keys = most_frequent_keys(pairs, pair_counts, keys, directory)
+    forms, form_keys = most_frequent_keys(pairs, pair_counts, keys)
     arrays = {**keys.files("keys"), "keys.count": counts, **forms.files("forms"), "forms.key": form_keys}
     return format.write_arrays(directory, arrays, format.LEXICON)

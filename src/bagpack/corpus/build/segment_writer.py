@@ -19,7 +19,7 @@ from bagpack.corpus.format import FACTS, GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, fold_all
-from bagpack.corpus.strings import Strings
+from bagpack.corpus.strings import Strings, split_pairs
 from bagpack.corpus.text.casefold import clean_word, compose, fold_case, folding
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.lemmas import get_annotator
@@ -238,13 +238,6 @@ def split_columns(
 
 def is_punctuation(form: str) -> bool:
     return not any(unicodedata.category(c)[0] in "LNM" for c in form)
-
-
-def split_pairs(pairs: Strings) -> tuple[Strings, Strings]:
-    """Back from FORM TAB KEY to forms and keys; neither holds a TAB of its own."""
-    tabs = np.flatnonzero(pairs.blob == 9)
-    forms = Strings.of_spans(pairs.blob, pairs.offsets[:-1], tabs)
-    return forms, Strings.of_spans(pairs.blob, tabs + 1, pairs.offsets[1:])
 
 
 def _ranks(order: I64) -> I64:

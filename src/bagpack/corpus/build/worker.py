@@ -15,15 +15,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
+
+from bagpack.artefacts import SEGMENTS, WORK
 from bagpack.corpus.build.plan import TOLERANT, Part, Plan
 from bagpack.corpus.build.segment_writer import SegmentWriter
 from bagpack.corpus.build.tokens import TEXT_BATCH, token_batches
-from bagpack.corpus.format import FACTS, SEGMENTS, WORK
+from bagpack.corpus.format import FACTS
 from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.readers.look import reader_for
 from bagpack.errors import StoreError
 from bagpack.files import disk_errors, sync_directory, write_json
-from bagpack.parallel import check_reached, core_count, delayed, on_one_machine, run, run_until
+from bagpack.parallel import check_reached, delayed, on_one_machine, run, run_until
 
 SEGMENT_TOKENS = 1 << 24  # bounds a worker's memory: 4 bytes a token, twice, and growth
 SEGMENT_DOCUMENTS = 1 << 20  # about 200 bytes each
@@ -41,7 +44,7 @@ def workers_within(memory: int, jobs: int | None) -> int | None:
     """Number of workers that the memory bound allows, at most `jobs`; None leaves it to joblib's context."""
     if jobs is None:
         return None
-    return min(core_count() if jobs < 0 else jobs, max(1, memory // WORKER))
+    return min(joblib.cpu_count() if jobs < 0 else jobs, max(1, memory // WORKER))
 
 
 def run_workers(
@@ -57,8 +60,7 @@ def run_workers(
         (store / WORK / PROGRESS).mkdir(parents=True, exist_ok=True)
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
-    common = (str(store.absolute()), bare, os.getpid() if here else 0, stop)
-    tasks = (delayed(build_part)(part, *common) for part in parts)
+    tasks = (delayed(build_part)(part, str(store.absolute()), bare, stop) for part in parts)
     weight = {part.number: part.weight for part in parts}
     before = plan.weight - sum(weight.values())
     with _watched(store / WORK / PROGRESS, weight, before, progress):
@@ -99,16 +101,15 @@ def _watched(
         watcher.join()
 
 
-def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.Event | None) -> None:
+def build_part(part: Part, store: str, plan: Plan, stop: threading.Event | None) -> None:
     """Read one part and write its segments `KEY-NNN`, then its report `KEY.json`, wherever this runs.
 
-    On one machine, `parent` is the process that is worked for: when it exits, so does the worker. In a thread of that
-    process, the worker ends when `stop` is set.
+    In a thread of the process that it works for, the worker ends when `stop` is set.
     """
     place = Path(store)
     for path in (str(place / SEGMENTS), *dict.fromkeys(piece.source.path for piece in part.slices)):
         check_reached(path)
-    worker = Worker(place, part, plan, parent, stop)
+    worker = Worker(place, part, plan, stop)
     worker.run()
     report = {
         "segments": worker.segments,
@@ -124,10 +125,8 @@ def build_part(part: Part, store: str, plan: Plan, parent: int, stop: threading.
 
 
 class Worker:
-    def __init__(
-        self, store: Path, part: Part, plan: Plan, parent: int = 0, stop: threading.Event | None = None
-    ) -> None:
-        self.store, self.part, self.parent, self.stop = store, part, parent, stop
+    def __init__(self, store: Path, part: Part, plan: Plan, stop: threading.Event | None) -> None:
+        self.store, self.part, self.stop = store, part, stop
         self.options, self.part_bytes = plan.options, plan.part_bytes
         self.segments: list[str] = []
         self.written = 0  # tokens
@@ -147,8 +146,6 @@ class Worker:
             self.consumed += batch.consumed
             if self.stop and self.stop.is_set():
                 raise StoreError("the build was stopped; worker aborted")
-            if self.parent and self.parent not in (os.getpid(), os.getppid()):
-                raise StoreError("the parent process exited; worker aborted")
             full = self.writer.count >= SEGMENT_TOKENS or len(self.writer.documents) >= SEGMENT_DOCUMENTS
             # A segment ends with a sentence.
             if batch.closed and (full or size >= self.part_bytes + self.part_bytes // 2):

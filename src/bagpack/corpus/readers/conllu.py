@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
-from bagpack.corpus.readers.files import document_slices
+from bagpack.corpus.readers.files import REACH, line_slices
 from bagpack.corpus.readers.token_lines import TokenLines
 from bagpack.corpus.text.tags import identify_tagset
 
 _WORD_LINE = re.compile(rb"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}$")
-_DOCUMENT_LINE = re.compile(rb"\n# newdoc")
 _BLANK_LINES = (b"\n\n", b"\n\r\n")
 FORM, LEMMA, UPOS, XPOS = 1, 2, 3, 4
 _NEWDOC = re.compile(r"# newdoc(?:\s+id\s*=\s*(.*))?")
@@ -54,8 +53,8 @@ class ConlluReader(Reader):
         return source
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        marks = (b"\n# newdoc",)
-        return document_slices(source, target, marks, _BLANK_LINES, _DOCUMENT_LINE, read_document)
+        reach = min(REACH, target)
+        return line_slices(source, target, (b"\n# newdoc",), _BLANK_LINES, reach, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         columns = (FORM, LEMMA, UPOS if part.source.tagset == "UD" else XPOS)

@@ -19,13 +19,12 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from bagpack.artefacts import is_artefact
-from bagpack.corpus.format import is_unfinished
 from bagpack.corpus.options import MAX_LINE, TextOptions
 from bagpack.corpus.readers.base import Block, DocumentStart, Slice, Source
 from bagpack.corpus.text.encoding import decode, encoding_error
@@ -44,6 +43,7 @@ BOM = b"\xef\xbb\xbf"
 PIECES, PIECE = 16, 1 << 18  # of a sample
 READ = 1 << 18
 REACH = 4 << 20  # bytes in which a document is looked for
+FIRST_LINES = 1 << 13  # bytes of a document; no opening tag is longer
 
 
 class Named(NamedTuple):
@@ -105,8 +105,6 @@ def _files_below(top: Path) -> Iterator[Named]:
                 continue
             if path.is_symlink():
                 yield Named(str(path), False, "a link to a directory; name it to read it")
-            elif is_unfinished(path):
-                yield Named(str(path), False, "an unfinished build of BagPack")
             elif is_artefact(path):
                 yield Named(str(path), False, "made by BagPack")
             else:
@@ -301,96 +299,41 @@ def place_at(source: Source, offset: int, more: int = 0, *, lines: int = 0) -> s
     return f"{source.name}:{number:,}"
 
 
-class Cut(NamedTuple):
-    """Where a slice begins, and whether a document begins there too."""
+def line_slices(
+    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...] = (), reach: int = MAX_LINE,
+    opened: Callable[[str], DocumentStart] | None = None,
+) -> list[Slice]:  # fmt: skip
+    """Slices of about `target` bytes of a file; a compressed one is one slice.
 
-    offset: int
-    at_document: bool
-
-
-def cut_points(
-    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
-) -> list[Cut]:
-    """Places that cut an uncompressed file into slices of about `target` bytes.
-
-    A cut is just after the newline that a mark begins with (`\\n<text ` cuts before `<text `); where no mark
-    follows within `reach`, a fallback mark does. Depends on the file and `target` alone, never on workers.
+    A slice begins just after the newline of a mark (`\\n<text ` cuts before `<text `); where no mark follows within
+    `reach`, just after that of a fallback mark. If marks begin documents, such a slice records which document it is in:
+    what `opened` makes of its first lines. Depends on the file and `target` alone, never on workers.
     """
-    cuts = [Cut(0, True)]
-    if source.size <= target + target // 2:
-        return cuts
+    if source.compression or source.size <= target + target // 2:
+        return [Slice(source, 0, -1 if source.compression else source.size)]
+    slices, nominal = [Slice(source)], target
+    opening = re.compile(rb"(?m)^(?:%s)?(?:%s)" % (BOM, b"|".join(re.escape(mark[1:]) for mark in marks)))
     with open(source.path, "rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        nominal = target
         while nominal < source.size - target // 2:
             stop = min(source.size, nominal + reach)
             for group in (marks, fallback):
-                found = min(filter(None, (view.find(mark, nominal, stop) + 1 for mark in group)), default=0)
-                if found:
+                at = min(filter(None, (view.find(mark, nominal, stop) + 1 for mark in group)), default=0)
+                if at:
                     break
-            if not found:
+            if not at:
                 nominal = stop
                 continue
-            if found >= source.size:
+            if at >= source.size:
                 break
-            if found > cuts[-1].offset:
-                cuts.append(Cut(found, group is marks))
-            nominal = max(nominal + target, found + target // 2)
-    return cuts
-
-
-def line_slices(
-    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...], reach: int = MAX_LINE
-) -> list[Slice]:
-    """Slices that begin at marks; see `cut_points`. A compressed file is one slice."""
-    if source.compression:
-        return [Slice(source)]
-    starts = [cut.offset for cut in cut_points(source, target, marks, fallback, reach)]
-    return [Slice(source, start, end) for start, end in pairwise([*starts, source.size])]
-
-
-def document_slices(
-    source: Source, target: int, marks: tuple[bytes, ...], fallback: tuple[bytes, ...],
-    opening: re.Pattern[bytes], opened: Callable[[str], DocumentStart],
-) -> list[Slice]:  # fmt: skip
-    """Slices that begin where a document does, or at a fallback mark if none does nearby; see `cut_points`.
-
-    One that begins inside a document records which: what `opened` makes of the text from the last line before it on
-    that matches `opening` (a newline and a document's first line).
-    """
-    if source.compression:
-        return [Slice(source)]
-    cuts = cut_points(source, target, marks, fallback, min(REACH, target))
-    ends = [*(cut.offset for cut in cuts[1:]), source.size]
-    found = []
-    document: DocumentStart | None = None
-    for index, (cut, end) in enumerate(zip(cuts, ends, strict=True)):
-        if cut.at_document:
-            document = None
-            found.append(Slice(source, cut.offset, end))
-            continue
-        text = _last_opening(source, cuts[index - 1].offset, cut.offset, opening)
-        if text is not None:
-            document = opened(decode(text, source.encoding, "replace"))
-        document = document or DocumentStart(0, source.name)
-        found.append(Slice(source, cut.offset, end, document.name, document.attributes))
-    return found
-
-
-def _last_opening(source: Source, start: int, end: int, opening: re.Pattern[bytes]) -> bytes | None:
-    """The text from the last line of these bytes on that matches, some lines of it.
-
-    Read backwards, since that line is near the end as a rule.
-    """
-    overlap = 1 << 12  # no opening tag is longer
-    with open(source.path, "rb") as handle:
-        stop = end
-        while stop > start:
-            at = max(start - 1, stop - BLOCK, 0)
-            handle.seek(at)
-            data = handle.read(min(stop + overlap, end) - at)
-            if at == 0:
-                data = b"\n" + data.removeprefix(BOM)
-            if hits := list(opening.finditer(data)):
-                return data[hits[-1].start() + 1 :][: 2 * overlap]
-            stop = at if at >= start else start
-    return None
+            before, document = slices[-1], None
+            if group is not marks and opened:
+                document = DocumentStart(0, before.document or source.name, attributes=before.attributes)
+                for last in deque(opening.finditer(view, before.start, at), 1):
+                    lines = view[last.start() : last.start() + FIRST_LINES].removeprefix(BOM)
+                    document = opened(decode(lines, source.encoding, "replace"))
+            if at > before.start:
+                inside = (document.name, document.attributes) if document else ()
+                slices.append(Slice(source, at, -1, *inside))
+            nominal = max(nominal + target, at + target // 2)
+    ends = [*(part.start for part in slices[1:]), source.size]
+    return [replace(part, end=end) for part, end in zip(slices, ends, strict=True)]

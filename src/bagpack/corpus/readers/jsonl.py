@@ -35,7 +35,7 @@ class JsonLinesReader(Reader):
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
         """Cut at lines; each slice knows how many lines come before it."""
-        found = line_slices(source, target, (b"\n",), (b"\n",), options.max_line)
+        found = line_slices(source, target, (b"\n",), reach=options.max_line)
         lines = 0
         with open(source.path, "rb") as handle:
             for number, part in enumerate(found):

@@ -60,7 +60,7 @@ class MediaWikiReader(Reader):
         return replace(super().look(source, head, options), layout="|".join(sorted(names)))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        return line_slices(source, target, PAGE_MARKS, PAGE_MARKS)
+        return line_slices(source, target, PAGE_MARKS)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         dropped = part.source.layout.split("|")

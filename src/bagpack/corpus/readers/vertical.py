@@ -16,7 +16,7 @@ import numpy as np
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import scalar_attributes
 from bagpack.corpus.readers.base import Batch, DocumentStart, Reader, Slice, Source
-from bagpack.corpus.readers.files import document_slices
+from bagpack.corpus.readers.files import REACH, line_slices
 from bagpack.corpus.readers.token_lines import TAG_BOUNDARY, TAG_DOCUMENT, TAG_GLUE, TokenLines
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.tags import identify_tagset
@@ -32,7 +32,6 @@ _TAG_LINE = re.compile(
 )
 _ATTRIBUTE = re.compile(r"(?<![^\s])([\w:.-]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
-_DOCUMENT_LINE = re.compile(rb"\n<(?:%s)[ >]" % b"|".join(tag.encode() for tag in DOCUMENT_TAGS))
 _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
 _SENTENCE_MARKS = (b"\n<s>", b"\n<s ", b"\n<sentence>", b"\n<sentence ", b"\n\n")
 FORM_NAMES = ("word", "form", "token")
@@ -115,8 +114,8 @@ class VerticalReader(Reader):
         return replace(source, layout=names, tagset=identify_tagset(tags, options.tagset))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
-        marks = (_DOCUMENT_MARKS, _SENTENCE_MARKS)
-        return document_slices(source, target, *marks, _DOCUMENT_LINE, read_document)
+        reach = min(REACH, target)
+        return line_slices(source, target, _DOCUMENT_MARKS, _SENTENCE_MARKS, reach, read_document)
 
     def read(self, part: Slice, options: TextOptions) -> Iterator[Batch]:
         names = part.source.layout

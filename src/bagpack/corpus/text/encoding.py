@@ -17,13 +17,6 @@ MAX_UNESCAPES = 3  # WaCky files hold doubly escaped entities (&amp;amp;)
 # Latin-1 as browsers read it: 0x80-0x9f are windows-1252 where that defines them.
 _WEB_LATIN1 = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
 
-# The encoding that most texts of a language had before UTF-8; for any other language, latin-1.
-_LEGACY = {
-    **dict.fromkeys(("cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), "cp1250"),
-    **dict.fromkeys(("bg", "mk", "ru", "sr", "uk"), "cp1251"),
-    "el": "cp1253", "tr": "cp1254", "lt": "cp1257", "lv": "cp1257", "ja": "cp932", "ko": "cp949", "zh": "gb18030",
-}  # fmt: skip
-
 
 @cache
 def codec_name(encoding: str) -> str:
@@ -82,5 +75,5 @@ def detect_encoding(sample: Iterable[bytes], lang: str) -> str:
         for piece in sample:
             codecs.getincrementaldecoder("utf-8")().decode(piece)
     except UnicodeDecodeError:
-        return _LEGACY.get(language(lang).code, "latin-1")
+        return language(lang).encoding
     return "utf-8"

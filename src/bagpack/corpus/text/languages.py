@@ -1,4 +1,4 @@
-"""What differs between languages: one profile each. `docs/corpus.md` shows them as a table.
+"""What differs between languages: `languages.toml` has a profile of each, docs/corpus.md shows them as a table.
 
 A language without a profile is tokenised by the general rules and lemmatised by simplemma, if it has a dictionary.
 """
@@ -6,67 +6,44 @@ A language without a profile is tokenised by the general rules and lemmatised by
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-PLAIN, ENGLISH, ELIDING, FRENCH = range(4)  # styles of the tokenizer
+STYLES = ("plain", "english", "eliding", "french")  # of the tokenizer
+PLAIN, ENGLISH, ELIDING, FRENCH = range(4)
 
 
 @dataclass(frozen=True)
 class Language:
-    """How texts of a language are cut, lemmatised and folded."""
+    """How texts of a language are decoded, cut, lemmatised and folded; words are divided by spaces."""
 
     code: str
-    name: str
-    style: int = PLAIN
+    name: str = ""
+    style: str = STYLES[PLAIN]
     annotator: str = "simplemma"
     case: str = "fold"
+    encoding: str = "latin-1"  # that most texts had before UTF-8
     abbreviations: str = ""  # keep their period
     titles: str = ""  # those that are always followed by something, so that they never end a sentence
+    frequent: str = ""  # the most frequent words; a text of the language is full of them
+    function_words: str = ""
+    auxiliaries: str = ""
+    lemmas: str = ""  # forms with the lemma that they have whatever simplemma says: `left leave, 'd would`
 
 
+_FILE = Path(__file__).with_name("languages.toml")
 LANGUAGES = {
-    language.code: language
-    for language in (
-        Language(
-            "en", "English", ENGLISH,
-            abbreviations="mr mrs ms messrs mme dr drs prof st ste jr sr rev hon gov gen col sgt capt cpt cmdr lt maj "
-            "adm brig pres sen rep supt vs etc inc ltd co corp bros dept univ assn est approx fig figs vol vols pp ed "
-            "eds al cf ca viz ibid jan feb apr aug sept oct nov dec ave blvd rd mt ft",
-        ),
-        Language(
-            "de", "German", case="keep",
-            abbreviations="jan feb apr aug sept okt nov dez usw etc jh mio mrd str tel",
-            titles="dr prof hr fr dipl ing st nr bzw ca vgl evtl ggf inkl bspw abs bd hrsg",
-        ),
-        Language(
-            "fr", "French", FRENCH,
-            abbreviations="etc janv févr juill sept oct nov déc tél",
-            titles="m mm mme mmes mlle mlles dr mgr ste chap fig cf env",
-        ),
-        Language(
-            "it", "Italian", ELIDING,
-            abbreviations="ecc feb apr sett ott nov dic tel",
-            titles="sig sigg dott prof avv ing arch rag geom fig pag pagg cfr",
-        ),
-        Language(
-            "es", "Spanish",
-            abbreviations="etc tel uu",
-            titles="sr sra sres sras srta dr dra drs prof lic ing ud uds vd vds dña fig pág págs avda núm ee",
-        ),
-        Language("ca", "Catalan", ELIDING),
-        Language("oc", "Occitan", ELIDING),
-        Language("zh", "Chinese", annotator="jieba"),
-        Language("ja", "Japanese", annotator="fugashi"),
-    )
-}  # fmt: skip
+    code: Language(code, **own) for code, own in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()
+}
 
 
 def language(code: str) -> Language:
     """The profile of a language code such as `de` or `de-AT`."""
     short = code.lower().partition("-")[0]
-    return LANGUAGES.get(short) or Language(short, short)
+    return LANGUAGES.get(short) or Language(short)
 
 
 @cache
@@ -80,17 +57,6 @@ def never_final(code: str) -> re.Pattern[str] | None:
 
 ENOUGH_WORDS = 30
 CERTAIN = 0.15
-# The most frequent words; a text of the language is full of them.
-_FREQUENT = {
-    "en": "the of and to in a is that was it for with as on be at by he his this are from or not have they you",
-    "de": "der die das und in zu den ist nicht von mit sich des auf für im dem ein eine er sie es war auch als ich",
-    "fr": "le la les de des et un une en du que qui est dans pour pas il elle ce au sur ne se plus par je vous",
-    "it": "di e il la che in a un per è non sono le i con una da del si lo al gli come ma più della",
-    "es": "de la que el en y a los se del las un por con no una su para es al lo como más o pero",
-    "pt": "de a o que e do da em um para é com não uma os no se na por mais as dos como mas foi ao ele das tem à",
-    "nl": "de van een het en in is dat op te zijn voor niet aan er om ook als dan bij uit nog naar maar wordt",
-    "ru": "и в не на я что он с как это по но они к у мы за из его от так для же вы бы до был она",
-}
 
 
 def other_language(text: str, code: str) -> str:
@@ -103,6 +69,7 @@ def other_language(text: str, code: str) -> str:
     if len(words) < ENOUGH_WORDS:
         return ""
     counts = Counter(words)
-    share = {own: sum(counts[word] for word in _FREQUENT[own].split()) / len(words) for own in _FREQUENT}
+    listed = {own: profile.frequent.split() for own, profile in LANGUAGES.items()}
+    share = {own: sum(counts[word] for word in frequent) / len(words) for own, frequent in listed.items()}
     best = max(share, key=share.__getitem__)
     return best if share[best] > max(CERTAIN, 2 * share.get(language(code).code, 0.0)) else ""

@@ -13,10 +13,13 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple, cast
 
+from bagpack.corpus.text.languages import language
 from bagpack.corpus.text.sentences import split_sentences
-from bagpack.errors import UsageError, extra_file, import_extra
+from bagpack.errors import UsageError, import_extra
 from bagpack.files import cache_directory
 
 Search = Callable[[str, str], "str | None"]
@@ -78,7 +81,7 @@ class SimplemmaLemmatizer(Annotator):
         from simplemma.strategies import DefaultStrategy
 
         self.lang = lang
-        self._decided = _DECIDED_IN.get(lang, {})
+        self._decided: dict[str, str] = dict(re.findall(r"(\S+)\s(\S+?)(?:,|$)", language(lang).lemmas))
         self._look_up: Search = DefaultStrategy().get_lemma
         self._known: dict[str, str] = {}
 
@@ -115,10 +118,10 @@ class EnglishLemmatizer(SimplemmaLemmatizer):
         word = form.lower()
         if not form.isalpha():
             word = word.replace("’", "'")
-            if not _INFLECTED.fullmatch(form) and word not in _DECIDED:
+            if not _INFLECTED.fullmatch(form) and word not in self._decided:
                 return form
-        if word in _DECIDED:
-            return _DECIDED[word]
+        if word in self._decided:
+            return self._decided[word]
         if "-" in word and word.endswith(("ing", "ed")) and not word.startswith(_VERB_PREFIXES):
             return form  # an adjective (snow-covered, meat-eating): there is no verb to snow-cover
         lemma: str = self._look_up(form, "en") or form
@@ -159,27 +162,6 @@ def _quick_english_search(search_all: Search) -> Search:
     return search
 
 
-_DECIDED = {
-    "'s": "'s", "n't": "not", "'d": "would", "'ll": "will", "'re": "be", "'ve": "have", "'m": "be",
-    "'em": "they", "wo": "will", "sha": "shall", "gone": "go", "left": "leave", "felt": "feel",
-    "thought": "think", "won": "win", "broke": "break", "born": "bear", "developed": "develop",
-    "following": "follow", "living": "live", "finding": "find", "means": "mean", "meeting": "meeting",
-    "lives": "life", "media": "media", "least": "least", "best": "good", "better": "good",
-    "worse": "bad", "worst": "bad",
-}  # fmt: skip
-
-_DECIDED_IN = {
-    "fr": {
-        "l'": "le", "d'": "de", "qu'": "que", "j'": "je", "n'": "ne", "s'": "se", "c'": "ce", "m'": "me", "t'": "te",
-        "je": "je", "tu": "tu", "jusqu'": "jusque", "lorsqu'": "lorsque", "puisqu'": "puisque",
-        "aujourd'hui": "aujourd'hui", "quelqu'un": "quelqu'un", "c'est-à-dire": "c'est-à-dire",
-    },
-    "it": {
-        "l'": "il", "d'": "di", "c'": "ci", "un'": "un", "dell'": "del", "all'": "al", "nell'": "nel", "sull'": "sul",
-        "dall'": "dal", "quest'": "questo", "quell'": "quello",
-    },
-}  # fmt: skip
-
 _SIMPLEMMA_IS_RIGHT = frozenset("me him her them us this that these those thanks wan ai".split())  # noqa: SIM905
 
 _VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "under-", "sub-")
@@ -189,8 +171,8 @@ _VERB_PREFIXES = ("re-", "co-", "pre-", "de-", "un-", "mis-", "out-", "over-", "
 def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
     """The lemmas of each form, verbs first, without auxiliaries."""
     # Read from its file: importing lemminflect imports spaCy too wherever that is installed.
-    table = "resources/lemma_lu.csv.gz"
-    path = extra_file("lemminflect", table, "lemminflect", "all", "lemmatising English")
+    found = find_spec("lemminflect")
+    path = Path(str(found and found.origin)).with_name("resources") / "lemma_lu.csv.gz"
     order = ("verb", "noun", "adj", "adv")
     lemmas: dict[str, list[tuple[int, str]]] = {}
     auxiliaries = set()

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, language
+from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, STYLES, language
 from bagpack.kernels import kernel, lower_bound, read_only
 
 # The classes, in an order that makes everything from MARK on a part of words.
@@ -276,7 +276,12 @@ def tokenize(
         raise ValueError(f"the output arrays must hold {len(array)} tokens, one per byte of text")
     ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
     count = _tokenize(
-        read_only(array), ends, character_classes(), abbreviations(lang), language(lang).style, *space
+        read_only(array),
+        ends,
+        character_classes(),
+        abbreviations(lang),
+        STYLES.index(language(lang).style),
+        *space,
     )
     return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
