@@ -179,19 +179,7 @@ def background_answer(answers: Sequence[Any]) -> Any:
     return own[0] if len(own) == 1 else NONE
 
 
-def predict_pairs(
-    model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False
-) -> tuple[LinearModel, PairCounts, Any, np.ndarray]:
-    """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
-    model = load_model(model_path)
-    matrix = model.count(pairs, model.open_source(store, any_store))
-    decisions = model.decisions(matrix)
-    return model, matrix, model.decode(decisions), decisions
-
-
-def answer_rows(
-    model: LinearModel, matrix: PairCounts, pairs: Sequence[Pair], answers: Any, decisions: np.ndarray
-) -> Iterator[list[str | float | int | None]]:
+def answer_rows(model: LinearModel, matrix: PairCounts) -> Iterator[list[str | float | int | None]]:
     """`w1 w2 label probability`, a score per label, `together` and `trained`; or `w1 w2 score together trained`.
 
     A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
@@ -199,6 +187,8 @@ def answer_rows(
     """
     seen = [None if lost else int(n) for n, lost in zip(matrix.seen, matrix.unknown, strict=True)]
     last = zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True)
+    decisions = model.decisions(matrix)
+    pairs, answers = matrix.pairs, model.decode(decisions)
     if model.kind == "rating":
         yield ["w1", "w2", "score", *LAST]
         for pair, score, end in zip(pairs, np.asarray(answers, float).tolist(), last, strict=True):
