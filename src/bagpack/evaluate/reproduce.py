@@ -90,9 +90,10 @@ def relation_rounds(
     The score of a condition is the mean over the relations. Rounds over the same pairs are not independent, so its
     interval is corrected as for repeated cross-validation (Nadeau and Bengio 2003).
     """
-    labels, rng, parts = np.asarray(labels), np.random.default_rng(seed), []
+    labels, rng = np.asarray(labels), np.random.default_rng(seed)
+    tested: list[Evaluation] = []
+    parts: list[dict[str, Any]] = []
     pairs = same_pairs(counts.w1, counts.w2)
-    tested: dict[str, list[Condition]] = {name: [] for name in conditions}
     for relation in np.unique(labels) if relations is None else relations:
         positive = labels == relation
         smaller = int(min(positive.sum(), (~positive).sum()))
@@ -109,8 +110,7 @@ def relation_rounds(
         found = cross_validate(counts, positive, splits, conditions, preset, **how)
         means = {name: found[name].metrics["auc"].mean for name in conditions}
         parts.append({"name": str(relation), "n": int(positive.sum()), "scores": means})
-        for name in conditions:
-            tested[name].append(found[name])
+        tested.append(found)
 
     def mean(scores: Sequence[Score]) -> dict[str, Score]:
         """Over the relations, fold by fold; a fold may have no row left that is not all-zero."""
@@ -118,7 +118,8 @@ def relation_rounds(
         return {"auc": interval(areas.tolist(), "auc", test_share=1 / (folds - 1))}
 
     results = []
-    for name, each in tested.items():
+    for name in conditions:
+        each = [found[name] for found in tested]
         zero = int(counts.zero_rows(blocks_of(name)).sum())
         rest = mean([(one.nonzero or one.metrics)["auc"] for one in each]) if zero else {}
         results.append(Condition(name, mean([one.metrics["auc"] for one in each]), zero, rest))
