@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack._version import __version__
-from bagpack.basis import Basis
+from bagpack.basis import DEFAULT_B, Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, StoreError, UsageError
@@ -34,7 +34,6 @@ from bagpack.tasks.questions import has_questions, read_questions
 from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
-DEFAULT_B = 1500
 LISTED = 50  # names that a result lists; the numbers are always whole
 MOST_ROWS_FOR_CURVE = 20_000  # a learning curve takes as long as the folds
 

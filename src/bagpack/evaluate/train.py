@@ -26,7 +26,6 @@ from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, reversed_pairs
 from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
-NONE = "none"
 REVERSED = 4  # at most a quarter of the background pairs are training pairs in reverse
 DIRECTION = "learned only from data that shows it; --background adds reversed pairs as none"
 # (source, pairs of the data, between=tokens between two words) → background pairs
@@ -176,7 +175,7 @@ def shift_of_none(decisions: np.ndarray, alone: np.ndarray, codes: np.ndarray, n
 def background_answer(answers: Sequence[Any]) -> Any:
     """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`."""
     own = sorted({str(label) for label in answers if str(label).lower() in NO_LABELS})
-    return own[0] if len(own) == 1 else NONE
+    return own[0] if len(own) == 1 else "none"
 
 
 def answer_rows(model: LinearModel, matrix: PairCounts) -> Iterator[list[str | float | int | None]]:
