@@ -35,9 +35,6 @@ def test_benchmarks_run_in_the_order_of_their_names_on_the_command_line(monkeypa
     runner.main()
     assert ran == ["learning", "index", "counting"]
     assert "== bench_index" in capsys.readouterr().out
-
-
-def test_an_unknown_benchmark_is_named(monkeypatch):
     monkeypatch.setattr("sys.argv", ["benchmarks", "speed"])
     with pytest.raises(SystemExit, match=r"no benchmark bench_speed; there are .*bench_learning"):
         runner.main()

@@ -12,7 +12,7 @@ def lines(path, *arguments, **options):
 
 
 def test_a_zipf_corpus_has_the_tokens_asked_for_and_balanced_markup(tmp_path):
-    for tokens in (1, 999, 300_000):
+    for tokens in (1, 999, 30_000):
         found = lines(tmp_path / "a.vert", tokens)
         marks = Counter(line.split()[0].rstrip(">") for line in found if line.startswith("<"))
         assert sum("\t" in line for line in found) == tokens
@@ -20,16 +20,12 @@ def test_a_zipf_corpus_has_the_tokens_asked_for_and_balanced_markup(tmp_path):
         assert all(line.count("\t") == 2 for line in found if not line.startswith("<"))
 
 
-def test_a_zipf_corpus_depends_on_its_seed_alone(tmp_path):
-    first = lines(tmp_path / "a.vert", 5000, seed=3)
-    assert lines(tmp_path / "b.vert", 5000, seed=3) == first
-    assert lines(tmp_path / "c.vert", 5000, seed=4) != first
-
-
-def test_words_are_as_frequent_as_their_rank_says(tmp_path):
-    lemmas = Counter(line.split("\t")[2] for line in lines(tmp_path / "a.vert", 200_000) if "\t" in line)
+def test_words_are_as_frequent_as_their_rank_says_and_depend_on_the_seed_alone(tmp_path):
+    first, again, other = (lines(tmp_path / "a.vert", 30_000, seed=seed) for seed in (3, 3, 4))
+    assert first == again != other
+    lemmas = Counter(line.split("\t")[2] for line in first if "\t" in line)
     assert lemmas[zipf_word(0)] > 2 * lemmas[zipf_word(5)] > 4 * lemmas[zipf_word(100)] > 0
-    assert 10_000 < len(lemmas) < 40_000
+    assert 3_000 < len(lemmas) < 20_000
 
 
 def test_pairs_are_different_and_of_different_words():

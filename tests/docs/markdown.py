@@ -31,7 +31,6 @@ class Block:
 
     @property
     def place(self) -> str:
-        """For people."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
@@ -45,8 +44,8 @@ class Command:
 
 
 def pages() -> list[Path]:
-    """Every page whose examples must hold."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """Every page whose examples must hold; those of CONTRIBUTING.md are worked examples, followed literally."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[Block]:

@@ -19,9 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import bagpack_command
+from tests.conftest import LIMIT, bagpack_command
 
-SECONDS = 60
 PORT = "8765"  # of the explorer in the documentation; another one serves when it is taken
 
 
@@ -45,7 +44,7 @@ class Session:
     def __exit__(self, *_: object) -> None:
         for program in self.running:
             program.terminate()
-            program.wait(SECONDS)
+            program.wait(LIMIT)
         os.chdir(self._restored[0])
         os.environ.clear()
         os.environ.update(self._restored[1])
@@ -78,7 +77,7 @@ class Session:
             code = _bagpack(shlex.split(text.replace("\\\n", " "))[1:], stdin, out, shown)
         else:
             both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-            done = subprocess.run(["bash", "-c", text], input=stdin, timeout=SECONDS, check=False, **both)
+            done = subprocess.run(["bash", "-c", text], input=stdin, timeout=LIMIT, check=False, **both)
             code = done.returncode
             out.write(done.stdout)
         return code, b"" if on_terminal else out.getvalue()
@@ -88,7 +87,7 @@ class Session:
         command = bagpack_command(*shlex.split(line)[1:], "--port", self.port)
         program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.running.append(program)
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + LIMIT
         while program.poll() is None and time.monotonic() < until:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(self.port)), 0.2):
                 return 0, []

@@ -8,20 +8,12 @@ import pytest
 
 import bagpack
 
-SOURCES = Path(bagpack.__file__).parent
-WITH_EXAMPLES = sorted(path for path in SOURCES.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+SOURCES = Path(bagpack.__file__).parent.parent
+PATHS = (path for path in SOURCES.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+NAMES = sorted(".".join(path.relative_to(SOURCES).with_suffix("").parts) for path in PATHS)
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(SOURCES.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@pytest.mark.parametrize("name", [module_name(path) for path in WITH_EXAMPLES])
+@pytest.mark.parametrize("name", [name.removesuffix(".__init__") for name in NAMES])
 def test_examples_give_what_they_show(name):
     tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
-    assert not tried.failed
-
-
-def test_there_are_examples():
-    assert len(WITH_EXAMPLES) > 10
+    assert not tried.failed and len(NAMES) > 10

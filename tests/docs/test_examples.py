@@ -12,11 +12,7 @@ def kit(tmp_path_factory):
     return Kit(tmp_path_factory.mktemp("kit"))
 
 
-def name_of(page):
-    return str(page.relative_to(ROOT))
-
-
-@pytest.mark.parametrize("page", pages(), ids=name_of)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_holds(page, kit, tmp_path):
     told = [f"{block.place}: {why}" for block in blocks(page) if (why := problems(block))]
     assert told == []
@@ -30,3 +26,5 @@ def test_what_is_not_run_says_why(capsys):
         for block in left:
             print(f"  {block.place}: {block.reason}")
     assert [block.place for block in left if len(block.reason.split()) < 2] == []
+    written = {block.title for block in blocks(ROOT / "CONTRIBUTING.md")}
+    assert {f"my-bagpack/my_bagpack/{name}.py" for name in ("dialogue", "odd_one_out")} <= written

@@ -8,10 +8,6 @@ from tests.docs.markdown import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_there_are_two():
-    assert len(NOTEBOOKS) >= 2
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_holds(path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))

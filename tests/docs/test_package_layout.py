@@ -15,6 +15,9 @@ ORDER = (
     "engines", "sources", "vectors", "learn", "evaluate", "report", "explain", "find", "data", "demo",
     "info", "app", "cli",
 )  # fmt: skip
+IN_CORPUS = (
+    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words", "readers", "build",
+)  # fmt: skip
 
 
 def imports(path: Path, shortcuts: bool = True):
@@ -41,51 +44,32 @@ def imports(path: Path, shortcuts: bool = True):
             yield node.module
 
 
-def test_imports_follow_the_order():
-    wrong = []
-    for path in sorted(SOURCES.rglob("*.py")):
-        place = path.relative_to(SOURCES)
-        own = place.parts[0].removesuffix(".py")
+def wrong_imports(root: Path, order: tuple[str, ...], prefix: str, below=None):
+    """Imports of parts of a package that come later in the order, or are not among those `below` it."""
+    for path in sorted(root.rglob("*.py")):
+        own = path.relative_to(root).parts[0].removesuffix(".py")
         if own in ("__init__", "__main__"):
             continue
-        assert own in ORDER, f"{own} is missing from ORDER"
+        assert own in order, f"{own} is missing from the order"
+        allowed = (below or {}).get(own, order[: order.index(own) + 1])
         for module in imports(path, shortcuts=False):
-            package = module.split(".")[1]
-            if package in ORDER and ORDER.index(package) > ORDER.index(own):
-                wrong.append(f"{place} imports {module}")
-    assert wrong == []
+            part = module.removeprefix(prefix).split(".")[0]
+            if module.startswith(prefix) and part in order and part not in allowed:
+                yield f"{path.relative_to(SOURCES)} imports {module}"
 
 
-def test_imports_follow_the_order_inside_the_corpus():
+def test_imports_follow_the_order():
     """A store can be opened without the code that builds it; text functions depend on neither."""
-    order = (
-        "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words", "readers", "build",
-    )  # fmt: skip
+    assert list(wrong_imports(SOURCES, ORDER, "bagpack.")) == []
     below = {"text": ("text", "options")}  # the options name languages, and case folding follows the options
-    wrong = []
-    for path in sorted((SOURCES / "corpus").rglob("*.py")):
-        own = path.relative_to(SOURCES / "corpus").parts[0].removesuffix(".py")
-        if own == "__init__":
-            continue
-        allowed = below.get(own, order[: order.index(own) + 1])
-        wrong += [
-            f"{path.name} imports {module}"
-            for module in imports(path, shortcuts=False)
-            if module.startswith("bagpack.corpus.") and module.split(".")[2] not in allowed
-        ]
-    assert wrong == []
+    assert list(wrong_imports(SOURCES / "corpus", IN_CORPUS, "bagpack.corpus.", below)) == []
 
 
-def test_the_architecture_page_lists_every_package():
+def test_the_architecture_page_lists_every_package_and_modules_that_exist():
     page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
     packages = sorted(path.parent.name for path in SOURCES.glob("*/__init__.py"))
     assert [name for name in packages if f"| `{name}/`" not in page] == []
-
-
-def test_the_architecture_page_names_modules_that_exist():
-    page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+)/?`", page))
-    missing = [
-        name for name in named if not (SOURCES / name).exists() and not (SOURCES / f"{name}.py").exists()
-    ]
-    assert len(named) > 20 and sorted(missing) == []
+    places = {name: (SOURCES / name, SOURCES / f"{name}.py") for name in named}
+    assert len(named) > 20
+    assert [name for name, either in places.items() if not any(path.exists() for path in either)] == []

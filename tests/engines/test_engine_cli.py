@@ -72,10 +72,3 @@ def test_bad_requests(arguments, code, message, cli, pairs, tmp_path, monkeypatc
     result = cli("fetch", pairs, "--engine", "tantivy:x", "--out", tmp_path / "s.bps", *arguments)
     assert result.code == code and message in result.err
     assert "s3cret" not in result.err and result.err.startswith("bagpack: ")
-
-
-def test_a_dry_run_shows_requests_and_cost(cli, pairs):
-    dry = cli("fetch", pairs, "--engine", "api:google", "--limit", 20, "--rate", 2, "--dry-run")
-    assert dry.code == 0
-    assert "At most 150 requests (--limit 20), $0.75" in dry.out
-    assert cli("fetch", pairs, "--engine", "api:google", "--out", "s.bps").code == 2

@@ -65,7 +65,7 @@ def test_no_target_breaks_out_of_the_query_language(fill_each, connect):
         texts = [index_words(snippet.text) for snippet in engine.search(word, 1000)]
         assert texts == [words for words in corpus if places(words, word.forms1)], target
         standing += bool(texts)
-        pairs = [(query, snippet) for query in plan.queries[2:] for snippet in engine.search(query, 1000)]
+        pairs = [(query, snippet) for query in plan.queries[2:8] for snippet in engine.search(query, 1000)]
         for query, snippet in pairs:
             assert holds_gap(index_words(snippet.text), query.forms1, query.forms2, query.gap)
         next_to_cat += bool(pairs)
@@ -78,11 +78,8 @@ def test_case_accents_and_long_tokens(fill_each, connect):
     engine = connect(fill_each(sentences))
     found = engine.search(Query("word", (("strasse",),)), 10)
     assert [plain(snippet.text) for snippet in found] == sentences[:1]
-    for query in (
-        Query("word", (("été",),)),
-        Query("pair", (("long",),), (("cat",),), 1),
-        Query("word", (("y" * 500,),)),
-    ):
+    words = [Query("word", ((word,),)) for word in ("été", "y" * 500)]
+    for query in (*words, Query("pair", (("long",),), (("cat",),), 1)):
         assert len(engine.search(query, 10)) == 1
 
 
@@ -111,11 +108,7 @@ def test_no_engine_of_that_name(connect):
     }.items():
         with pytest.raises(BagpackError, match=message):
             connect(url)
-    for url in (
-        "opensearch+http://127.0.0.1:9/x?field=y",
-        "infinigram+http://127.0.0.1:9/?index=x",
-        "api:brave",
-    ):
+    for url in ("opensearch+http://x:9/x?field=y", "infinigram+http://x:9/?index=x", "api:brave"):
         with pytest.raises(BagpackError, match="cannot be filled"):
             build_engine(url, ["x"])
     pair = Query("pair", (("lion",),), (("cat",),), 1)

@@ -38,9 +38,6 @@ def message(error):
     return text
 
 
-# Not running, wrong index, damage ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scheme", ["opensearch+http", "elasticsearch+https", "infinigram+http"])
 def test_engine_not_running(scheme, connect):
     port = free_port()
@@ -68,9 +65,7 @@ def test_a_place_that_no_tantivy_index_can_have(overwrite, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("A cat.\n")
     for place in (".", "tantivy:", "tantivy:./"):
-        with pytest.raises(
-            BagpackError, match=r"does not name a directory of its own; write tantivy:my-index"
-        ):
+        with pytest.raises(BagpackError, match="a directory of its own; write tantivy:my-index"):
             build_engine(place, ["notes.txt"], overwrite=overwrite)
     with pytest.raises(BagpackError, match=r"notes\.txt exists and is not a BagPack search index.*another"):
         build_engine("notes.txt", ["notes.txt"], overwrite=overwrite)
@@ -84,7 +79,7 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
     for file in sorted(path for path in index.rglob("*") if path.is_file() and path.stat().st_size):
         whole = file.read_bytes()
         size = len(whole)
-        for at in {0, 3, size // 3, size // 2, size - 5, size - 1} & set(range(size)):
+        for at in {0, size // 2, size - 5, size - 1} & set(range(size)):
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
             try:
                 connect(url).search(CAT, 10)
@@ -114,9 +109,6 @@ def test_a_forged_description_of_an_index(change, fill, connect, tmp_path, cli):
         assert "unexpected" not in cli("info", tmp_path / "index", *option).err
 
 
-# Credentials and certificates ----------------------------------------------------------------------------------------
-
-
 def test_credentials(node, host, connect, monkeypatch):
     node.add("docs", FOREIGN)
     node.password = "Basic bWU6cMOkc3M="  # me:päss
@@ -141,9 +133,7 @@ def test_addresses_never_show_credentials():
 
 @pytest.mark.parametrize("password", ["hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"])
 def test_a_password_that_is_not_written_as_in_a_url_is_not_shown(password, connect):
-    with pytest.raises(
-        BagpackError, match=r"cannot be read; check its host and port, and write / as %2F"
-    ) as error:
+    with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
         connect(f"opensearch+https://me:{password}@host:9200/docs")
     message(error)
 

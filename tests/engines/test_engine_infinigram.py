@@ -6,9 +6,7 @@ import random
 import pytest
 from engine_servers import serve
 
-pytest.importorskip(
-    "infini_gram", reason="infini-gram's package answers the requests: pip install infini-gram"
-)
+pytest.importorskip("infini_gram", reason="infini-gram's package answers: pip install infini-gram")
 
 from engine_infinigram import Service
 
@@ -36,9 +34,8 @@ def sentences(seed, count):
 def service(tmp_path):
     """A service whose documents are several sentences, with filler that keeps matches apart; yields it and its URL."""
     (tmp_path / "index").mkdir()
-    held = Service(
-        [[*sentences(seed, 3), " ".join(["x"] * 45) + "."] for seed in range(40)], tmp_path / "index"
-    )
+    filler = " ".join(["x"] * 45) + "."
+    held = Service([[*sentences(seed, 3), filler] for seed in range(40)], tmp_path / "index")
 
     def answer(method, path, headers, body):
         request = json.loads(body)
@@ -57,9 +54,8 @@ def test_vectors_through_the_api_equal_those_of_a_store(service, tmp_path):
     found = fetch_snippets(PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c")
     basis = Basis.of(store, 30)
     settings = CountSettings(limit=None)
-    ours, theirs = (
-        count_pairs(as_source(source), PAIRS, basis, settings) for source in (found.corpus, store)
-    )
+    sources = map(as_source, (found.corpus, store))
+    ours, theirs = (count_pairs(source, PAIRS, basis, settings) for source in sources)
     assert (ours.tocsr("v12") != theirs.tocsr("v12")).nnz == 0
     assert theirs.tocsr("v12").nnz > 100
     kinds = [request["query_type"] for request in held.requests]

@@ -86,9 +86,9 @@ def test_every_engine_gives_the_vectors_of_the_store(fill_each, text, fetch, tmp
     assert expected.seen.sum() > 50
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_vectors_of_the_store_on_random_texts(seed, text, fetch, tmp_path):
-    source = text(make_sentences(100 + seed, 60, longest=(3, 6, 10, 20, 30, 40)[seed]))
+@pytest.mark.parametrize("longest", [3, 10, 40])
+def test_the_vectors_of_the_store_on_random_texts(longest, text, fetch, tmp_path):
+    source = text(make_sentences(100 + longest, 60, longest))
     store = index_corpus([source], tmp_path / "store.bp", part_bytes=500).corpus
     build_engine(str(tmp_path / "index"), [str(tmp_path / "store.bp")])
     found, basis = fetch(PAIRS).corpus, Basis.of(store, 30)
@@ -115,7 +115,7 @@ def test_the_golden_sentence_from_raw_text(snippets):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("limit", [1, 3, 7])
+@pytest.mark.parametrize("limit", [1, 5])
 def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(limit, snippets):
     sentences = make_sentences(7, 150, longest=12)
     found = snippets(sentences, PAIRS, policy=RequestPolicy(limit=limit))

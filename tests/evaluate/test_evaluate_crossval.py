@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
@@ -25,14 +26,18 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def found(data):
-    counts, y = data
-    return cross_validate(counts, y, random_splits(encode_targets(y), folds=5))
+def splits(data):
+    return random_splits(encode_targets(data[1]), folds=5)
 
 
-def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, found):
+@pytest.fixture(scope="module")
+def found(data, splits):
+    return cross_validate(*data, splits)
+
+
+def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, splits, found):
     counts, y = data
-    for split in random_splits(encode_targets(y), folds=5)[:2]:
+    for split in splits[:2]:
         for condition in CONDITIONS:
             model = fit_counts(counts[split.train], encode_targets(y[split.train]), condition)
             decisions = model.decisions(counts[split.test])
@@ -40,60 +45,92 @@ def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, found
             np.testing.assert_array_equal(found[condition].predicted[split.test], decisions.argmax(axis=1))
 
 
-def test_scores_and_confusion_agree_with_the_answers(data, found):
+def test_scores_and_confusion_agree_with_the_answers(data, splits, found):
     _, y = data
     assert found.tested.all()
     for condition in CONDITIONS:
-        result = found[condition]
-        pooled = (result.predicted == y).mean()
-        score = result.metrics["accuracy"]
+        predicted, score = found[condition].predicted, found[condition].metrics["accuracy"]
         assert score.low <= score.mean <= score.high
-        assert len(score.folds) == 5
-        assert score.mean == pytest.approx(pooled, abs=0.02)
+        assert score.folds == pytest.approx([(predicted == y)[split.test].mean() for split in splits])
     counts = np.array(found.confusion["counts"])
     assert counts.sum() == len(y) and np.trace(counts) == (found["v1v2v12"].predicted == y).sum()
     assert found["majority"].metrics["auc"].mean == pytest.approx(0.5)
     assert found["v1v2v12"].metrics["accuracy"].mean > found["majority"].metrics["accuracy"].mean
 
 
-def test_words_only_never_sees_a_count(data, found):
+def test_words_only_never_sees_a_count(data, splits, found):
     counts, y = data
-    split = random_splits(encode_targets(y), folds=5)[0]
     one_hot = np.hstack([np.eye(90)[counts.w1], np.eye(90)[counts.w2]])
-    svm = SVC(kernel="linear").fit(one_hot[split.train], y[split.train] == 1)
-    np.testing.assert_allclose(
-        found["words-only"].decisions[split.test, 1],
-        svm.decision_function(one_hot[split.test]),
-        atol=1e-8,
-    )
+    svm = SVC(kernel="linear").fit(one_hot[splits[0].train], y[splits[0].train] == 1)
+    expected = svm.decision_function(one_hot[splits[0].test])
+    np.testing.assert_allclose(found["words-only"].decisions[splits[0].test, 1], expected, atol=1e-8)
 
 
 def test_rows_are_broken_down_by_how_often_the_pair_was_seen(data, found):
     counts, y = data
-    assert [row["name"] for row in found.buckets["rows"]] == ["0", "1–9", "10–99", "100+"]
-    assert sum(row["n"] for row in found.buckets["rows"]) == len(y)
-    never = counts.seen == 0
-    assert found.buckets["rows"][0]["n"] == never.sum()
+    rows, never = found.buckets["rows"], counts.seen == 0
+    assert [row["name"] for row in rows] == ["0", "1–9", "10–99", "100+"]
+    assert (rows[0]["n"], sum(row["n"] for row in rows)) == (never.sum(), len(y))
     right = found["v12"].predicted == y
-    assert found.buckets["rows"][0]["scores"]["v12"] == pytest.approx(right[never].mean())
-    zero = counts.zero_rows(("v12",))
+    assert rows[0]["scores"]["v12"] == pytest.approx(right[never].mean())
+
+
+def test_zero_rows_are_counted_and_scores_are_given_without_them(data, splits, found):
+    counts, y = data
+    empty, result = counts.zero_rows(("v12",)), found["v12"]
+    assert 0 < empty.sum() == result.zero_rows
+    kept = [split.test[~empty[split.test]] for split in splits]
+    scores = [f1_score(y[rows], result.predicted[rows], average="macro") for rows in kept]
+    assert result.nonzero["f1_macro"].folds == pytest.approx(scores)
     (note,) = [note for note in found.notes if "all-zero in v12;" in note]
-    assert note.startswith(f"{zero.sum()} of 240") and note.endswith(f" is {100 * right[~zero].mean():.1f}.")
+    assert note.startswith(f"{empty.sum()} of 240") and note.endswith(f" is {100 * np.mean(scores):.1f} %.")
+    assert (found["v1v2"].zero_rows, found["v1v2"].nonzero) == (0, {})
+    # Every row of one fold is all-zero, and of ratings both correlations are given.
+    where = np.where(empty, "empty", [f"g{i % 3}" for i in range(len(y))]).tolist()
+    ratings = y + np.linspace(0, 1, len(y))
+    how = {"kind": "rating", "baselines": False, "groups": where}
+    rated = cross_validate(counts, ratings, group_splits(where), ("v12",), **how)
+    rest, predicted = rated["v12"].nonzero, rated["v12"].predicted
+    assert rest["spearman_pooled"].mean == pytest.approx(
+        spearmanr(predicted[~empty], ratings[~empty]).statistic
+    )
+    inside = [np.array(where) == f"g{k}" for k in range(3)]
+    assert rest["spearman"].mean == pytest.approx(
+        np.mean([spearmanr(predicted[own], ratings[own]).statistic for own in inside])
+    )
+    assert sum(np.isnan(rest["mae"].folds)) == 1 and "ρ pooled is" in " ".join(rated.notes)
+
+
+@dataclass(frozen=True)
+class Plain(Modern):
+    """A preset of one's own: counts as they are."""
+
+    name = "plain"
+
+    def features(self, learned, rows, condition):
+        own = 0.01 * rows.tocsr(condition)
+        return Features({"all": own.shape[1]}, rows.w1, rows.w2, own=own)
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("kind", ["labels", "rating"])
-def test_workers_do_not_change_a_digit(data, kind, monkeypatch):
+def test_workers_do_not_change_a_digit(data, monkeypatch):
+    """Of labels, of ratings, and with a preset of one's own."""
     monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
     counts, y = data
-    answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
-    splits = random_splits(encode_targets(answers, kind=kind), folds=4)
-    one = cross_validate(counts, answers, splits, kind=kind)
-    with settings(n_jobs=2):
-        two = cross_validate(counts, answers, splits, kind=kind)
-    for a, b in zip(one.conditions + one.baselines, two.conditions + two.baselines, strict=True):
-        np.testing.assert_array_equal(a.decisions, b.decisions)
-    assert one.to_dict() == two.to_dict()
+    for kind, preset in (("labels", Plain()), ("rating", "modern")):
+        answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
+        splits = random_splits(encode_targets(answers, kind=kind), folds=3)
+        one = cross_validate(counts, answers, splits, ("v12", "v1v2v12"), preset, kind=kind)
+        with settings(n_jobs=2):
+            two = cross_validate(counts, answers, splits, ("v12", "v1v2v12"), preset, kind=kind)
+        for a, b in zip(one.conditions + one.baselines, two.conditions + two.baselines, strict=True):
+            np.testing.assert_array_equal(a.decisions, b.decisions)
+        assert one.to_dict() == two.to_dict()
+        if kind == "labels":
+            X, split = 0.01 * counts.tocsr().toarray(), splits[0]
+            svm = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
+            expected = svm.decision_function(X[split.test])
+            np.testing.assert_allclose(two["v1v2v12"].decisions[split.test, 0], expected, atol=1e-6)
 
 
 def test_ratings_by_group(data):
@@ -103,12 +140,9 @@ def test_ratings_by_group(data):
     found = cross_validate(counts, ratings, group_splits(verbs), kind="rating", groups=verbs)
     result = found["v1v2v12"]
     assert found.kind == "ratings"
-    inside = result.metrics["spearman"]
-    of_verbs = [
-        spearmanr(result.predicted[i::6], ratings[i::6]).statistic for i in range(6)
-    ]  # row i has verb i % 6
-    assert inside.folds == pytest.approx(of_verbs)
-    assert inside.mean == pytest.approx(np.mean(of_verbs))
+    of_verbs = [spearmanr(result.predicted[i::6], ratings[i::6]).statistic for i in range(6)]
+    assert result.metrics["spearman"].folds == pytest.approx(of_verbs)
+    assert result.metrics["spearman"].mean == pytest.approx(np.mean(of_verbs))
     pooled = result.metrics["spearman_pooled"]
     assert pooled.mean == pytest.approx(spearmanr(result.predicted, ratings).statistic)
     assert pooled.low < pooled.mean < pooled.high
@@ -116,84 +150,6 @@ def test_ratings_by_group(data):
     for metric in ("spearman", "spearman_pooled"):
         assert np.isnan(found["mean"].metrics[metric].mean)  # a constant predictor has no correlation
     json.dumps(found.to_dict(), allow_nan=False)
-
-
-def test_lexical_split_counts_what_it_drops(data):
-    counts, y = data
-    splits = lexical_splits(counts.w1, counts.w2, folds=3, seed=2)
-    found = cross_validate(counts, y, splits)
-    assert found.dropped == sum(split.dropped for split in splits) > 0
-    assert 0 < found.tested.sum() < len(y)
-    assert np.isnan(found["v12"].decisions[~found.tested]).all()
-    assert (found["v12"].predicted[~found.tested] == -1).all()
-    assert any("dropped" in note for note in found.notes)
-
-
-def test_transductive_sees_the_test_rows(data):
-    counts, y = data
-    splits = random_splits(encode_targets(y), folds=5)
-    alone, whole = (
-        cross_validate(counts, y, splits, ("v12",), "paper", transductive=own) for own in (False, True)
-    )
-    assert whole.settings["transductive"] and not alone.settings["transductive"]
-    assert not np.allclose(whole["v12"].decisions, alone["v12"].decisions)
-    assert any("transductive" in note for note in whole.notes)
-
-
-@pytest.mark.costly
-def test_a_preset_of_ones_own(data, monkeypatch):
-    monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
-    counts, y = data
-    with settings(n_jobs=2):
-        found = cross_validate(counts, y, random_splits(encode_targets(y), folds=3), preset=Plain())
-    split = random_splits(encode_targets(y), folds=3)[0]
-    X = 0.01 * counts.tocsr().toarray()
-    svm = SVC(kernel="linear").fit(X[split.train], y[split.train] == 0)
-    np.testing.assert_allclose(
-        found["v1v2v12"].decisions[split.test, 0], svm.decision_function(X[split.test]), atol=1e-6
-    )
-
-
-@dataclass(frozen=True)
-class Plain(Modern):
-    """Counts as they are."""
-
-    name = "plain"
-
-    def features(self, learned, rows, condition):
-        own = 0.01 * rows.tocsr(condition)
-        return Features({"all": own.shape[1]}, rows.w1, rows.w2, own=own)
-
-
-def test_what_cannot_be_evaluated_is_said(data):
-    counts, y = data
-    splits = fixed_split(200, 40)
-    with pytest.raises(UsageError, match="one per pair"):
-        cross_validate(counts[:100], y, splits)
-    with pytest.raises(UsageError, match="condition 'v3'"):
-        cross_validate(counts, y, splits, conditions=("v3",))
-    with pytest.raises(UsageError, match="C must be above 0"):
-        cross_validate(counts, y, splits, svm=SvmSettings(-1))
-    nothing = without_counts(counts)
-    with pytest.raises(InputError, match="none of the words of the 240 pairs was found"):
-        cross_validate(nothing, y, splits)
-    with pytest.raises(InputError, match=r"training rows of fold a have the label 0"):
-        cross_validate(counts, y, group_splits(np.where(y == 0, "b", "a").tolist()))
-    with pytest.raises(InputError, match=r"row 1 has a rating that is not .*, and so have 239 more rows:"):
-        cross_validate(counts, np.full(240, np.nan), splits, kind="rating")
-
-
-def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
-    counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
-    splits = random_splits(encode_targets(y), folds=3)
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings()) is not None
-    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), SvmSettings()) is None
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings(solver="blocks")) is None
-    shared = cross_validate(counts, y, splits, preset="modern")
-    monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
-    alone = cross_validate(counts, y, splits, preset="modern")
-    for name in ("v1v2", "v12", "v1v2v12"):
-        assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
 
 
 @pytest.mark.parametrize("folds", [2, 5])
@@ -209,19 +165,74 @@ def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data, fold
     assert "within each fold" in found.notes[-1]
 
 
-def test_folds_that_do_not_converge_are_reported(monkeypatch, data):
-    counts, y = data[0], data[1]
-    monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
+def test_lexical_split_counts_what_it_drops(data):
+    counts, y = data
+    splits = lexical_splits(counts.w1, counts.w2, folds=3, seed=2)
+    found = cross_validate(counts, y, splits)
+    assert found.dropped == sum(split.dropped for split in splits) > 0
+    assert 0 < found.tested.sum() < len(y)
+    assert np.isnan(found["v12"].decisions[~found.tested]).all()
+    assert (found["v12"].predicted[~found.tested] == -1).all()
+    assert any(note.startswith(f"{found.dropped} training rows dropped") for note in found.notes)
+
+
+def test_transductive_sees_the_test_rows(data, splits):
+    counts, y = data
+    alone, whole = (
+        cross_validate(counts, y, splits, CONDITIONS, "paper", transductive=own) for own in (False, True)
+    )
+    assert whole.settings["transductive"] and not alone.settings["transductive"]
+    assert any("transductive" in note for note in whole.notes)
+    preset, (train, test) = get_preset("paper"), (splits[0].train, splits[0].test)
+    how = {"preset": preset, "learned": preset.learn(counts, "v1v2v12")}
+    models = fitting.fit_conditions(counts[train], encode_targets(y[train]), CONDITIONS, **how)
+    for name in CONDITIONS:
+        assert whole[name].decisions[test] == pytest.approx(models[name].decisions(counts[test]), abs=1e-6)
+        assert not np.allclose(whole[name].decisions, alone[name].decisions)
+
+
+def test_what_cannot_be_evaluated_is_said(data):
+    counts, y = data
+    splits = fixed_split(200, 40)
+    for problem, message, given in (
+        (UsageError, "one per pair", (counts[:100], y, splits)),
+        (UsageError, "at least one split", (counts, y, [])),
+        (UsageError, "condition 'v3'", (counts, y, splits, ("v3",))),
+        (InputError, "none of the words of the 240 pairs", (without_counts(counts), y, splits)),
+        (
+            InputError,
+            "fold a have the label 0",
+            (counts, y, group_splits(np.where(y == 0, "b", "a").tolist())),
+        ),
+        (InputError, "row 1 .* 239 more rows", (counts, np.full(240, np.nan), splits)),
+    ):
+        with pytest.raises(problem, match=message):
+            cross_validate(*given, kind="rating" if "239" in message else "labels")
+
+
+def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
+    counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
     splits = random_splits(encode_targets(y), folds=3)
-    with pytest.warns(ConvergenceWarning, match="In 3 of 3 folds the SVM did not converge"):
-        found = cross_validate(counts, y, splits, ["v12"], svm=SvmSettings(solver="blocks"), baselines=False)
-    assert any("3 of 3 folds the SVM did not converge" in note for note in found.notes)
-    settled = cross_validate(counts, y, splits, ["v12"], svm=SvmSettings(solver="gram"), baselines=False)
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings()) is not None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), SvmSettings()) is None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings(solver="blocks")) is None
+    shared = cross_validate(counts, y, splits, preset="modern")
+    monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
+    alone = cross_validate(counts, y, splits, preset="modern")
+    for name in CONDITIONS:
+        assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
+
+
+def test_folds_that_do_not_converge_are_reported(monkeypatch, data, splits):
+    monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
+    with pytest.warns(ConvergenceWarning, match="In 5 of 5 folds the SVM did not converge"):
+        found = cross_validate(*data, splits, ["v12"], svm=SvmSettings(solver="blocks"), baselines=False)
+    assert any("5 of 5 folds the SVM did not converge" in note for note in found.notes)
+    settled = cross_validate(*data, splits, ["v12"], svm=SvmSettings(solver="gram"), baselines=False)
     assert not any("converge" in note for note in settled.notes)
 
 
-def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data):
-    counts, y = data
+def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data, splits):
     asked = []
 
     def recorded(value, tasks, n_jobs):
@@ -231,7 +242,6 @@ def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch,
     monkeypatch.setattr("bagpack.evaluate.crossval.share", recorded)
     monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
     monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", 1)
-    splits = random_splits(encode_targets(y), folds=2)
     with settings(n_jobs=2):
-        cross_validate(counts, y, splits, ["v12"], baselines=False)
+        cross_validate(*data, splits, ["v12"], baselines=False)
     assert asked == [1]

@@ -12,19 +12,10 @@ from sklearn.calibration import _SigmoidCalibration, calibration_curve
 
 from bagpack.contexts.windows import Windows
 from bagpack.evaluate import cross_validate, fixed_split, random_splits
+from bagpack.evaluate import rows as own
 from bagpack.evaluate.crossval import fewer_rows, learning_curve
 from bagpack.evaluate.result import Prediction
-from bagpack.evaluate.rows import (
-    COLUMNS,
-    PIECE,
-    add_predictions,
-    add_sentences,
-    calibrated,
-    mistakes,
-    predictions_table,
-    reliability,
-    sentence,
-)
+from bagpack.evaluate.rows import COLUMNS, add_predictions, calibrated, mistakes, predictions_table
 from bagpack.learn import encode_targets, fit_counts
 from bagpack.learn.calibration import fit_calibration
 from bagpack.learn.fitting import hold_out
@@ -114,7 +105,7 @@ def test_reliability_is_scikit_learns_curve():
     rng = np.random.default_rng(0)
     probability = rng.random(500)
     right = rng.random(500) < probability**2
-    found = reliability(probability, right)
+    found = own.reliability(probability, right)
     true, mean = calibration_curve(right, probability, n_bins=10)
     assert [one["accuracy"] for one in found["bins"]] == pytest.approx(true.tolist())
     assert [one["probability"] for one in found["bins"]] == pytest.approx(mean.tolist())
@@ -182,7 +173,11 @@ def test_rows_that_were_not_tested_and_ratings(data):
     )
     result = predicted(found, targets)
     json.dumps(result.to_dict(), allow_nan=False)
-    rows = result.predictions
+    rows, table = result.predictions, predictions_table(result)
+    assert isinstance(table[1][COLUMNS.index("label")], float)
+    table[1][COLUMNS.index("label")] = -1.25
+    text = table_text(table, ",")  # for spreadsheets, which would take quoted numbers for text
+    assert ",-1.25," in text and "'-" not in text
     assert rows[4].predicted == pytest.approx(found["v12"].predicted[4])
     errors = [abs(rows[i].label - rows[i].predicted) for i in mistakes(rows)]
     assert errors == sorted(errors, reverse=True)
@@ -197,14 +192,14 @@ def test_mistakes_get_a_bounded_number_of_sentences_of_bounded_length(data, foun
         asked.append((w1, w2))
         return [SimpleNamespace(document="d", pieces=("x" * 5000, " l", " k", " b", " k", " r", "y" * 5000))]
 
-    add_sentences(result, SimpleNamespace(contexts=contexts), Windows())
+    own.add_sentences(result, SimpleNamespace(contexts=contexts), Windows())
     given = [row for row in result.predictions if row.sentences]
     assert 0 < len(given) == len(asked) <= 200
     assert all(row.together for row in given)
     assert len(json.dumps(given[0].sentences[0])) < 1000
-    short = sentence("d", ("before", " left", " cat", "", " dog", " right", " after"))
+    short = own.sentence("d", ("before", " left", " cat", "", " dog", " right", " after"))
     assert "".join(short["pieces"]) == "before left cat dog right after"
-    assert len(sentence("d", ("x " * 500, "", "", "", "", "", ""))["pieces"][0]) <= PIECE + 1
+    assert len(own.sentence("d", ("x " * 500, "", "", "", "", "", ""))["pieces"][0]) <= own.PIECE + 1
 
 
 def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data):
@@ -226,13 +221,3 @@ def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data)
     few = fewer_rows(splits, targets, 0.01)
     assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
     assert learning_curve(found, counts, targets, splits[:1]) == {}
-
-
-def test_numbers_are_numbers_in_a_table_for_spreadsheets(data, found):
-    _, y = data
-    rated = replace(found, kind="ratings")
-    targets = encode_targets(-1.0 - y.astype(float), kind="rating")
-    table = predictions_table(predicted(rated, targets))
-    assert isinstance(table[1][COLUMNS.index("label")], float)
-    text = table_text(table, ",")
-    assert "-1," in text and "'-" not in text

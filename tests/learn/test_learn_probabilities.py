@@ -11,7 +11,7 @@ from tests.synthetic import make_counts
 import bagpack
 from bagpack import RelationClassifier
 from bagpack.evaluate import CountOptions, TrainOptions
-from bagpack.evaluate.train import answer_rows, predict_pairs, train_file
+from bagpack.evaluate.train import answer_rows, train_file
 from bagpack.learn import save_model
 from bagpack.learn.calibration import Calibration, Curve, Threshold
 from bagpack.learn.fitting import calibrate
@@ -52,9 +52,7 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data
     np.testing.assert_array_equal(model.answer_probabilities(decisions), own)
     np.testing.assert_array_equal(model.answered(test, decisions), own >= 0.4)
     assert model.answers(test) == [label if p >= 0.4 else None for label, p in zip(labels, own, strict=True)]
-    assert [row[3] for row in answer_rows(model, test, test.pairs, labels, decisions)][1:] == own.round(
-        6
-    ).tolist()
+    assert [row[3] for row in answer_rows(model, test)][1:] == own.round(6).tolist()
 
 
 def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkeypatch):
@@ -93,7 +91,7 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     pairs = [(a, b) for a, b, _ in made_up_pairs()][:6]
     asked = [*pairs, ("kinda00", "nosuchword")]
     model = bagpack.load(out)
-    header, *rows = answer_rows(*predict_pairs(out, asked)[:2], asked, *predict_pairs(out, asked)[2:])
+    header, *rows = answer_rows(model, model.count(asked, model.open_source()))
     assert header == ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
     labels = [row[2] or None for row in rows]
     assert model.answers(asked) == labels and labels[-1] is None

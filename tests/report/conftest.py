@@ -45,7 +45,6 @@ def bucket(name, n, *scores):
 
 RELATIONS = COMMON | {
     "kind": "relations",
-    "title": "Relations of BLESS",
     "main_metric": "f1_macro",
     "command": "bagpack evaluate wiki.bp bless.tsv --report bless.html",
     "conditions": [
@@ -115,7 +114,6 @@ RELATIONS |= {
 
 RATINGS = COMMON | {
     "kind": "ratings",
-    "title": "Plausibility of verbs and nouns",
     "main_metric": "spearman",
     "conditions": [
         condition(name, spearman_pooled={"mean": p, "low": p - 0.1, "high": p + 0.1}, spearman=score(m, 0.2, 18))
@@ -136,7 +134,6 @@ RATINGS = COMMON | {
 
 QUESTIONS = COMMON | {
     "kind": "analogies",
-    "title": "Analogy questions",
     "main_metric": "score",
     "conditions": [
         condition(
@@ -167,6 +164,9 @@ def evaluation(parts):
     return TypeAdapter(Evaluation).validate_python(plain)
 
 
+KINDS = {"relations": RELATIONS, "ratings": RATINGS, "questions": QUESTIONS}
+
+
 @pytest.fixture
 def relations():
     return copy.deepcopy(RELATIONS)
@@ -182,6 +182,6 @@ def questions():
     return copy.deepcopy(QUESTIONS)
 
 
-@pytest.fixture(params=["relations", "ratings", "analogies"])
+@pytest.fixture(params=KINDS)
 def result(request):
-    return copy.deepcopy({"relations": RELATIONS, "ratings": RATINGS, "analogies": QUESTIONS}[request.param])
+    return copy.deepcopy(KINDS[request.param])

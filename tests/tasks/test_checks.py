@@ -44,3 +44,10 @@ def test_a_pair_in_other_case_is_in_one_fold(tmp_path, cli):
     for row in found:
         folds.setdefault(row[header.index("w1")].lower(), set()).add(row[header.index("fold")])
     assert len(folds) == 21 and all(len(own) == 1 for own in folds.values())
+
+
+def test_a_label_is_not_ignored_where_there_are_none(tmp_path, cli):
+    store = make_store(tmp_path, [["leaf", "of", "tree"]], (1,), "s.bp").path
+    (tmp_path / "d.tsv").write_text("w1\tw2\nleaf\ttree\n")
+    said = cli("find", store, tmp_path / "d.tsv", "--label", "foo").sentence(2)
+    assert "--label foo" in said and "d.tsv" in said and "add the column" in said

@@ -77,13 +77,16 @@ def test_toefl_text_with_its_key_next_to_it(tmp_path, text, key):
     assert [q.answer for q in got] == [1, 0]
 
 
-def test_toefl_answers_elsewhere(tmp_path):
+def test_toefl_answers_elsewhere_or_none_of_the_choices(tmp_path):
     (tmp_path / "other").write_text("1 c\n2 b\n")
     assert [q.answer for q in read(tmp_path, TOEFL, "set.qst", answers=tmp_path / "other")] == [2, 1]
     (tmp_path / "set.key").write_text("1 a\n2 a\n")
     assert [q.answer for q in read(tmp_path, TOEFL, "set.qst")] == [0, 0]
     got = read(tmp_path, "1. glad\na. sad\nb. happy\nanswer: b\n", "in.txt")
     assert got[0].answer == 1
+    (tmp_path / "set.ans").write_text("1 b\n2 z\n")
+    with pytest.raises(InputError, match=r"set\.qst:6: the answer z is none .*; correct set\.ans"):
+        read(tmp_path, TOEFL, "set.qst")
 
 
 def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(tmp_path):
@@ -110,8 +113,3 @@ def test_bad_input(tmp_path, case):
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, text, "q.txt")
     assert "\n" not in str(caught.value)
-    (tmp_path / "set.ans").write_text("1 b\n2 z\n")
-    with pytest.raises(
-        InputError, match=r"set\.qst:6: the answer z is none of the choices; correct set\.ans"
-    ):
-        read(tmp_path, TOEFL, "set.qst")

@@ -6,7 +6,6 @@ import gzip
 import io
 import subprocess
 import sys
-import time
 from functools import cache
 
 import pytest
@@ -47,12 +46,10 @@ GOOD = {
     "empty rows between": ("d.csv", "\n\nw1,w2,label\n\ncat,animal,isa\n,,\nwheel,car,part\n   \n"),
     "everything in quotes": ("d.csv", '"w1","w2","label"\n"cat","animal","isa"\n"wheel","car","part"\n'),
     "a line break in a quoted cell": (
-        "d.csv",
-        'w1,w2,label,note\ncat,animal,isa,"two\nlines, ""quoted"""\nwheel,car,part,\n',
+        "d.csv", 'w1,w2,label,note\ncat,animal,isa,"two\nlines, ""quoted"""\nwheel,car,part,\n',
     ),
     "commas in a quoted name between semicolons": (
-        "d.csv",
-        'w1;w2;label;"notes, sources, pages, dates, and more"\ncat;animal;isa;\nwheel;car;part;x\n',
+        "d.csv", 'w1;w2;label;"notes, sources, pages, and more"\ncat;animal;isa;\nwheel;car;part;x\n',
     ),
     "blanks around cells": ("d.csv", "w1 , w2 , label\n cat , animal, isa\nwheel\u00a0,car ,part\n"),
     "Word 1": ("d.csv", lines(",", headed("Word 1", "Word 2", "Label"))),
@@ -92,21 +89,10 @@ def test_through_a_pipe(monkeypatch, case):
 def test_a_label_merged_over_several_rows_is_the_label_of_each(tmp_path):
     rows = [["w1", "w2", "label"], ["leaf", "tree"], ["wheel", "car"], ["oak", "tree", "kind"]]
     path = tmp_path / "d.xlsx"
-    path.write_bytes(xlsx(rows, merged=[(1, 2, 2, 2, "part")]))
+    elsewhere = (1, 7, 2, 7, ""), (20, 0, 25, 0, "")  # next to the table and below it: no part of it
+    path.write_bytes(xlsx(rows, merged=[(1, 2, 2, 2, "part"), *elsewhere]))
     assert read_dataset(path).labels == ["part", "part", "kind"]
-
-
-def test_merged_cells_next_to_and_below_the_table_are_no_part_of_it(tmp_path):
-    rows = [["w1", "w2", "label"], ["leaf", "tree", "part"], ["wheel", "car", "part"]]
-    path = tmp_path / "d.xlsx"
-    path.write_bytes(xlsx(rows, merged=[(1, 7, 2, 7, ""), (20, 0, 25, 0, "")]))
-    assert read_dataset(path).labels == ["part", "part"]
-
-
-def test_a_title_merged_over_the_columns_is_not_a_header(tmp_path):
-    rows = [[], ["w1", "w2", "label"], ["leaf", "tree", "part"]]
-    path = tmp_path / "d.xlsx"
-    path.write_bytes(xlsx(rows, merged=[(0, 0, 0, 2, "My pairs")]))
+    path.write_bytes(xlsx([[], *rows], merged=[(0, 0, 0, 2, "My pairs")]))
     with pytest.raises(BagpackError, match="the header seems to be in line 2: remove the lines above it"):
         read_dataset(path)
 
@@ -115,17 +101,14 @@ def test_numbers_of_a_spreadsheet_and_decimal_commas(tmp_path):
     book = tmp_path / "d.xlsx"
     book.write_bytes(xlsx([["w1", "w2", "Mean rating"], ["a", "b", 3.5], ["c", "d", 4]]))
     assert read_dataset(book).scores.tolist() == [3.5, 4.0]
+    book.write_bytes(xlsx([["w1", "w2", "label"], ["a", 3.0, True], ["c", "d", 2]]))
+    data = read_dataset(book)
+    assert (data.labels, data.pairs[0]) == (["true", "2"], ("a", "3"))
     text = tmp_path / "d.csv"
     text.write_text("w1;w2;score\na;b;3,5\nc;d;4\n")
     assert read_dataset(text).scores.tolist() == [3.5, 4.0]
     text.write_text("w1,w2\n'=1+1,'tis\n")
     assert read_pairs(text).pairs == [("=1+1", "'tis")]  # as our own CSV guards against formulas
-
-
-def test_truth_and_numbers_as_labels(tmp_path):
-    book = tmp_path / "d.xlsx"
-    book.write_bytes(xlsx([["w1", "w2", "label"], ["a", "b", True], ["c", "d", 2]]))
-    assert read_dataset(book).labels == ["true", "2"]
 
 
 def test_columns_can_be_named_as_they_are_or_nearly(tmp_path):
@@ -367,20 +350,16 @@ def test_a_bomb_never_fills_the_memory(tmp_path):
 
 @pytest.mark.parametrize("separator", ["\t", ",", ";"])
 def test_many_columns_in_linear_time(tmp_path, separator):
-    names = [f"column{at}" for at in range(40_000)]
+    """A search of the header for every column of 100,000 would not end."""
+    names = [f"column{at}" for at in range(100_000)]
     path = tmp_path / "wide.csv"
-    rows = [["w1", "w2", *names], *([["a", "b", *("x" for _ in names)]] * 3)]
-    path.write_text("".join(separator.join(row) + "\n" for row in rows))
-    begun = time.process_time()
-    assert len(read_pairs(path).columns) == 40_002
-    assert time.process_time() - begun < 3  # a search of the header for every column takes ten
+    path.write_text("".join(separator.join(row) + "\n" for row in (["w1", "w2", *names], ["a", "b", *names])))
+    assert len(read_pairs(path).columns) == 100_002
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     path = tmp_path / "d.xlsx"
     path.write_bytes(xlsx(ROWS))
-    with pytest.raises(
-        BagpackError, match=r"needs the package 'python-calamine': pip install 'bagpack\[spreadsheet\]'"
-    ):
+    with pytest.raises(BagpackError, match=r"'python-calamine': pip install 'bagpack\[spreadsheet\]'"):
         read_dataset(path)

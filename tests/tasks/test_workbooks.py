@@ -1,7 +1,6 @@
 """Workbooks that ask for too much, or are damaged: one sentence, whatever happens to the process that reads them."""
 
 import random
-import zipfile
 
 import pytest
 from tests.tasks.sheets import far_apart, raw_ods, xlsx
@@ -25,7 +24,7 @@ FAR = b'<row r="1048576"><c %s><v>1</v></c></row>'
                   b'<x:c r="XFD1048576"><x:v>1</x:v></x:c></x:row>'),
         far_apart(sheet="xl/other/sheet1.xml"),
         far_apart(sheet="xl/worksheets/sheet1.XML"),
-        far_apart(b'<row r="500000"><c r="A500000"><v>1</v></c><c r="CV500000"><v>1</v></c></row>'),  # 50 million cells
+        far_apart(b'<row r="210000"><c r="A210000"><v>1</v></c><c r="CV210000"><v>1</v></c></row>'),  # 21 million cells
         raw_ods('<table:table-row table:number-rows-repeated="1000000"><table:table-cell '
                 'table:number-columns-repeated="10000" office:value-type="string"><text:p>a</text:p></table:table-cell>'
                 "</table:table-row>"),
@@ -58,13 +57,6 @@ def test_a_workbook_that_takes_too_long(monkeypatch):
     monkeypatch.setattr("bagpack.tasks.workbook.MAX_SECONDS", 0.01)
     with pytest.raises(InputError, match=r"d\.xlsx takes more than 0\.01 seconds to read"):
         read_workbook("d.xlsx", xlsx([["w1", "w2"], ["a", "b"]]))
-
-
-def test_a_sheet_with_few_rows_is_read_as_before(tmp_path):
-    path = tmp_path / "d.xlsx"
-    path.write_bytes(xlsx([["w1", "w2"], ["oak", 3.0], [True, "tree"]]))
-    assert zipfile.is_zipfile(path)
-    assert read_pairs(path).pairs == [("oak", "3"), ("true", "tree")]
 
 
 def test_long_cells_and_quotes_over_many_lines(tmp_path):

@@ -97,7 +97,8 @@ def predict(
     Each row has the label, its probability, a decision value per label, the number of co-occurrences, and whether the
     model was trained on the pair. The label is empty where the model abstains.
     """
-    from bagpack.evaluate.train import DIRECTION, answer_rows, predict_pairs
+    from bagpack.evaluate.train import DIRECTION, answer_rows
+    from bagpack.learn import load_model
     from bagpack.report.screens import print_unknown
     from bagpack.sheets import table_text
     from bagpack.tasks import read_pairs
@@ -105,8 +106,9 @@ def predict(
     opt.check_out(out, "predictions", overwrite, pairs)
     listed = read_pairs(pairs, opt.parse_columns(columns))
     with opt.at_work(json):
-        found, matrix, answers, scores = predict_pairs(model, listed.pairs, store=store, any_store=any_store)
-    header, *rows = answer_rows(found, matrix, listed.pairs, answers, scores)
+        found = load_model(model)
+        matrix = found.count(listed.pairs, found.open_source(store, any_store))
+        header, *rows = answer_rows(found, matrix)
     if json:
         console.print_json([dict(zip(map(str, header), row, strict=True)) for row in rows])
     # A label is the name of a column too.

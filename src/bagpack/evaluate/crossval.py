@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -16,19 +17,19 @@ from bagpack import names as blocks
 from bagpack import parallel
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.metrics import fold_scores, part_score, pooled_correlation, rank_correlation
-from bagpack.evaluate.result import Condition, Evaluation, correlation_interval, interval
-from bagpack.evaluate.splits import Split, generator_of, group_codes
+from bagpack.evaluate.result import Condition, Evaluation, Score, correlation_interval, interval
+from bagpack.evaluate.splits import Split, group_codes
 from bagpack.learn.features import Preset, get_preset, word_features
 from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.numbers import metric_label, show_score
+from bagpack.numbers import many, metric_label, show_score, show_unit
 from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Floats, Ints
+    from bagpack.learn.features import Bools, Floats, Ints
 
 CONDITIONS = tuple(blocks.CONDITIONS)
 MEMORY = 4 << 30  # for all folds that are trained at once on one machine
@@ -38,11 +39,10 @@ FEWEST = 20  # training rows of the smallest part
 
 
 def _run_fold(
-    shared: Shared, number: int, conditions: Sequence[str], preset: Preset, svm: SvmSettings, transductive: bool,
-    baselines: bool,
+    shared: Shared, number: int, conditions: Sequence[str], preset: Preset, svm: SvmSettings, baselines: bool
 ) -> tuple[dict[str, Floats], str]:  # fmt: skip
     """Decision values of each condition and baseline, and what a solver that did not converge said."""
-    counts, targets, splits, grams = shared.get()
+    counts, targets, splits, learned, grams = shared.get()
     split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
     # must not depend on the number of workers. Cores are used by running folds side by side.
@@ -54,7 +54,6 @@ def _run_fold(
                 name: held_out_by_gram(grams[name], split.train, split.test, own, svm) for name in conditions
             }
         else:
-            learned = preset.learn(counts, WHOLE) if transductive else None
             models = fit_conditions(counts[split.train], own, conditions, preset, svm, learned=learned)
             decisions = {name: model.decisions(counts[split.test]) for name, model in models.items()}
         if baselines:
@@ -110,11 +109,13 @@ def cross_validate(
     for split in splits:
         check_trainable(targets[split.train], f"the training rows of fold {split.name}")
     progress()("features", 0, 0)
+    learned = preset.learn(counts, WHOLE) if transductive else None
     with threadpool_limits(1, "blas"):
-        grams = shared_grams(counts, conditions, preset, svm)
-    with share((counts, targets, splits, grams), len(splits), n_jobs=folds_at_once(counts, svm)) as shared:
+        grams = shared_grams(counts, conditions, preset, svm, learned)
+    every = counts, targets, splits, learned, grams
+    with share(every, len(splits), n_jobs=folds_at_once(counts, svm)) as shared:
         tasks = (
-            parallel.delayed(_run_fold)(shared, number, conditions, preset, svm, transductive, baselines)
+            parallel.delayed(_run_fold)(shared, number, conditions, preset, svm, baselines)
             for number in range(len(splits))
         )
         answers = list(parallel.with_progress(shared.run(tasks), "folds", len(splits)))
@@ -128,12 +129,11 @@ def cross_validate(
         codes = np.where(tested, group_codes(groups)[1], -1)
         if len(set(zip(codes, fold_of, strict=True))) == len(np.unique(codes)):
             unit, unit_of = "group", codes
-    gathered = {
-        name: _gather(name, targets, splits, [decisions[name] for decisions, _ in answers], fold_of, unit_of)
-        for name in answers[0][0]
-    }
-    zero = {name: int(empty[name][tested].sum()) for name in conditions}
-    compared = [replace(gathered[name], zero_rows=zero[name]) for name in conditions]
+    gathered = {}
+    for name in answers[0][0]:
+        own = [decisions[name] for decisions, _ in answers]
+        gathered[name] = _gather(name, targets, splits, own, fold_of, unit_of, empty.get(name))
+    compared = [gathered[name] for name in conditions]
     others = [result for name, result in gathered.items() if name not in conditions]
     bands = []
     for name, band in frequency_bands(counts.seen).items():
@@ -142,14 +142,11 @@ def cross_validate(
     dropped = sum(split.dropped for split in splits)
     fitted = "all rows (transductive)" if transductive else "the training rows alone"
     notes = [f"Weighting and scaling were fitted on {fitted}."]
-    if dropped and len(splits) > 1:
-        shared_rows = "Training rows that share a word (lexical split) or their pair with test rows"
-        notes.append(f"{shared_rows} were dropped from the fold, {dropped:,} in all folds together.")
-    part_metric = "spearman_pooled" if targets.kind == "rating" else "accuracy"
-    for name in (name for name, n in zero.items() if n):
-        rest = part_score(gathered[name], tested & ~empty[name], targets, fold_of)
-        without = f"without them, {metric_label(part_metric)} is {show_score(rest, part_metric)}"
-        notes.append(f"{zero[name]} of {tested.sum()} tested rows are all-zero in {name}; {without}.")
+    if dropped:
+        common = "their pair, in either order or with the same lemmas, or (lexical split) a word"
+        notes.append(f"{many(dropped, 'training row')} dropped that share {common} with test rows.")
+    shown = ("spearman", "spearman_pooled") if targets.kind == "rating" else ("f1_macro",)
+    notes += [zero_note(one, int(tested.sum()), shown) for one in compared if one.zero_rows]
     if targets.kind == "rating":
         notes.append(
             f"Spearman ρ is the mean of ρ within each {unit}. The pooled ρ over all predictions also rewards "
@@ -164,9 +161,9 @@ def cross_validate(
         labels, answered = [str(label) for label in targets.classes], compared[-1].predicted
         cells = confusion_matrix(targets.codes[tested], answered[tested], labels=range(len(labels)))
         confusion = {"condition": conditions[-1], "labels": labels, "counts": cells.tolist()}
-    main = "f1_macro" if confusion else "spearman"
+    part_metric = "accuracy" if confusion else "spearman_pooled"
     return Evaluation(
-        kind="ratings" if targets.kind == "rating" else "relations", main_metric=main, fold_of=fold_of,
+        kind="relations" if confusion else "ratings", main_metric=shown[0], fold_of=fold_of,
         rows=len(targets), tested_rows=int(tested.sum()), dropped=dropped, notes=notes,
         conditions=compared, baselines=others,
         confusion=confusion, buckets={"metric": part_metric, "rows": bands},
@@ -182,27 +179,48 @@ def check_found(counts: PairCounts) -> None:
         )
 
 
+def zero_note(one: Condition, rows: int, metrics: Sequence[str]) -> str:
+    """The number of all-zero rows of a condition, and its scores without them, as the paper had them."""
+    means = {name: show_score(one.nonzero[name].mean, name) + show_unit(name) for name in metrics}
+    scores = [f"{metric_label(name, unit=False)} is {mean}" for name, mean in means.items()]
+    return (
+        f"{one.zero_rows:,} of {rows:,} rows are all-zero in {one.name}; without them, {', '.join(scores)}."
+    )
+
+
 def _gather(
-    name: str, targets: Targets, splits: Sequence[Split], answers: Sequence[Floats], fold_of: Ints, unit_of: Ints
+    name: str, targets: Targets, splits: Sequence[Split], answers: Sequence[Floats], fold_of: Ints, unit_of: Ints,
+    empty: Bools | None,
 ) -> Condition:  # fmt: skip
-    """One condition's scores per fold and its answers over all rows."""
-    tested = fold_of >= 0
+    """One condition's answers over all rows, and its scores: on all tested rows, and without the ``empty`` ones."""
+    tested, rating = fold_of >= 0, targets.kind == "rating"
     decisions = np.full((len(targets), answers[0].shape[1]), np.nan)
-    per_fold = []
     for split, found in zip(splits, answers, strict=True):
         decisions[split.test] = found
-        per_fold.append(fold_scores(targets[split.test], found))
-    metrics = {metric: interval([scores[metric] for scores in per_fold], metric) for metric in per_fold[0]}
-    if targets.kind != "rating":
+    predicted = decisions[:, 0]
+    if not rating:
         predicted = np.where(tested, decode(targets.kind, np.nan_to_num(decisions)), -1)
-        return Condition(name, metrics, decisions=decisions, predicted=predicted)
-    predicted, ratings = decisions[:, 0], targets.ratings
-    units = [np.flatnonzero(unit_of == unit) for unit in np.unique(unit_of[tested])]
-    inside = interval([rank_correlation(predicted[rows], ratings[rows]) for rows in units], "spearman")
-    pooled = pooled_correlation(predicted[tested], ratings[tested], fold_of[tested])
-    correlations = {"spearman": inside, "spearman_pooled": correlation_interval(pooled, int(tested.sum()))}
-    metrics = {**correlations, **metrics, **correlations}
-    return Condition(name, metrics, decisions=decisions, predicted=predicted)
+
+    def scores(rows: Bools) -> dict[str, Score]:
+        per_fold, none = [], dict.fromkeys(fold_scores(targets[splits[0].test], answers[0]), math.nan)
+        for split, found in zip(splits, answers, strict=True):
+            kept = rows[split.test]
+            per_fold.append(fold_scores(targets[split.test[kept]], found[kept]) if kept.any() else none)
+        metrics = {metric: interval([own[metric] for own in per_fold], metric) for metric in none}
+        if not rating:
+            return metrics
+        truth = targets.ratings
+        units = [np.flatnonzero(rows & (unit_of == unit)) for unit in np.unique(unit_of[rows])]
+        inside = interval([rank_correlation(predicted[own], truth[own]) for own in units], "spearman")
+        pooled = pooled_correlation(predicted[rows], truth[rows], fold_of[rows])
+        both = {"spearman": inside, "spearman_pooled": correlation_interval(pooled, int(rows.sum()))}
+        return {**both, **metrics, **both}
+
+    result = Condition(name, scores(tested), decisions=decisions, predicted=predicted)
+    if empty is None:
+        return result
+    zero = int((tested & empty).sum())
+    return replace(result, zero_rows=zero, nonzero=scores(tested & ~empty) if zero else {})
 
 
 def learning_curve(
@@ -236,7 +254,7 @@ def fewer_rows(splits: Sequence[Split], targets: Targets, share: float, seed: in
     """The same folds with a share of their training rows, drawn per label; smaller shares are parts of larger ones."""
     out = []
     for number, split in enumerate(splits):
-        order = generator_of(seed + number).permutation(split.train)
+        order = np.random.default_rng(seed + number).permutation(split.train)
         labels = targets.codes[order]  # all equal for ratings
         each = [order[labels == label] for label in np.unique(labels)]
         kept = np.concatenate([rows[: max(1, round(share * len(rows)))] for rows in each])

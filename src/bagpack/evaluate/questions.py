@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from sklearn.preprocessing import normalize
 
 from bagpack.errors import InputError
 from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
 from bagpack.evaluate.result import Condition, Evaluation, Score, interval
-from bagpack.evaluate.splits import check_folds, folds_of, generator_of
+from bagpack.evaluate.splits import folds_of
 from bagpack.learn.features import Preset, get_preset, used_words, weigh, weighted_pairs
 from bagpack.learn.fitting import WHOLE, condition_grams
 from bagpack.learn.svm import SvmSettings, row_gram
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bagpack.corpus.corpus import Corpus
     from bagpack.learn.features import Csr, Floats, Ints
 
-    Answers = list[tuple[Ints, Floats]]  # of each question: the best choices, and the value of every choice
+    Answers = list[Ints]  # of each question, the best choices
 
 DIFFERENCE, WIDE = "v1−v2", "wide v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, WIDE: 1.0, "v12": 2.0}
@@ -78,8 +78,8 @@ def solve_analogies(
         note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
         wide = None if corpus is None else wide_rows(corpus, counts.targets)
         for name, total in analogy_scores(counts, conditions, wide).items():
-            values = [total[stem, list(q.choices)] for stem, q in zip(stems, questions, strict=True)]
-            answered[name] = [(best_choices(value), value) for value in values]
+            both = zip(stems, questions, strict=True)
+            answered[name] = [best_choices(total[stem, list(own.choices)]) for stem, own in both]
     else:
         note = "Weighting and scaling were fitted on all rows (transductive)."
         negatives = _draw_negatives(stems, rounds, seed)
@@ -95,7 +95,7 @@ def solve_analogies(
 
 def _draw_negatives(stems: Sequence[int], rounds: int, seed: int) -> list[list[int]]:
     """For each question the stems of others, drawn without repetition, one per round."""
-    rng, others = generator_of(seed), len(stems) - 1
+    rng, others = np.random.default_rng(seed), len(stems) - 1
     if others < 1 or rounds < 1:
         raise InputError("at least two analogies and one round are needed for negatives; use --preset modern")
     drawn = [rng.choice(others, size=min(rounds, others), replace=False) for _ in stems]
@@ -115,15 +115,14 @@ def two_point_decisions(gram: Floats, positive: int, negative: int, rows: Sequen
     return np.asarray(alpha * (gram[positive, at] - gram[negative, at] - bias))
 
 
-def elect(values: Floats) -> tuple[Ints, Floats]:
-    """The choices with most rounds won (a tied round is shared), ties by summed value; and those sums."""
+def elect(values: Floats) -> Ints:
+    """The choices with most rounds won (a tied round is shared), ties by summed value."""
     wins = np.zeros(values.shape[1])
     for row in values:
         best = best_choices(row)
         wins[best] += 1 / len(best)
-    total = values.sum(axis=0)
     most = best_choices(wins)
-    return most[best_choices(total[most])], total
+    return most[best_choices(values.sum(axis=0)[most])]
 
 
 def analogy_scores(
@@ -148,17 +147,10 @@ def block_rows(counts: PairCounts, wide: Csr | None = None) -> dict[str, Csr]:
     words, w1, w2 = used_words(counts)
     weighted = weigh(words, counts.basis)
     one, two = weighted[w1], weighted[w2]
-    blocks = {"v1": one, "v2": two, DIFFERENCE: _difference(one, two), "v12": weighted_pairs(counts)}
+    blocks = {"v1": one, "v2": two, DIFFERENCE: normalize(one - two), "v12": weighted_pairs(counts)}
     if wide is not None:
-        blocks[WIDE] = _difference(wide[counts.rows[:, 0]], wide[counts.rows[:, 1]])
+        blocks[WIDE] = normalize(wide[counts.rows[:, 0]] - wide[counts.rows[:, 1]])
     return blocks
-
-
-def _difference(one: Csr, two: Csr) -> Csr:
-    """Differences of rows, of unit length."""
-    apart = sparse.csr_array(one - two)
-    lengths = np.sqrt(np.asarray(apart.multiply(apart).sum(axis=1)).ravel())
-    return sparse.csr_array(apart.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
 
 
 def centred_cosines(rows: Csr) -> Floats:
@@ -180,23 +172,20 @@ def solve_synonyms(
     Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
     and the candidate of the highest decision value is the answer. The score is the mean over folds.
     """
-    check_folds(folds)
     if len(questions) < folds:
         few = f"there are {len(questions)} synonym questions, fewer than the {folds} folds"
         raise InputError(f"{few}; add some, or take fewer --folds (at least 2)")
-    rows = np.array([row for question in questions for row in question.choices], dtype=np.intp)
-    starts = np.cumsum([0] + [len(question.choices) for question in questions])
-    y = np.zeros(len(rows), dtype=bool)
-    y[[start + question.answer for start, question in zip(starts, questions, strict=False)]] = True
+    rows, sizes = np.concatenate([own.choices for own in questions]), [len(own.choices) for own in questions]
+    y = np.concatenate([np.arange(len(own.choices)) == own.answer for own in questions])
     fold_of = np.arange(len(questions)) % folds
-    generator_of(seed).shuffle(fold_of)
-    splits = folds_of(np.repeat(fold_of, np.diff(starts)), folds)
+    np.random.default_rng(seed).shuffle(fold_of)
+    splits = folds_of(np.repeat(fold_of, sizes), range(1, folds + 1))
     how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive}
     found = cross_validate(counts[rows], y, splits, conditions, preset, **how)
     answered: dict[str, Answers] = {}
     for name in (*conditions, "words-only"):
-        values = np.split(found[name].decisions[:, 0], starts[1:-1])
-        answered[name] = [(best_choices(value), value) for value in values]
+        values = np.split(found[name].decisions[:, 0], np.cumsum(sizes)[:-1])
+        answered[name] = [best_choices(value) for value in values]
     members = [np.flatnonzero(fold_of == k) for k in range(folds)]
     settings = {**found.settings, "folds": folds, "seed": seed}
     return _scored("synonyms", counts, questions, answered, settings, found.notes[0], members)
@@ -223,9 +212,7 @@ def _scored(
     rows = [[*own.choices, *([] if own.stem is None else [own.stem])] for own in questions]
     results = []
     for name, picks in answered.items():
-        credit = np.array(
-            [(q.answer in own) / len(own) for q, (own, _) in zip(questions, picks, strict=True)]
-        )
+        credit = np.array([(q.answer in own) / len(own) for q, own in zip(questions, picks, strict=True)])
         complete = np.ones(len(questions), dtype=bool)
         if name != "words-only":
             zero = counts.zero_rows(blocks_of(name))
@@ -236,21 +223,11 @@ def _scored(
             "complete_accuracy": mean(credit[complete], None),
             "accuracy": mean(credit),
         }
-        picked, values = np.array([own[0] for own, _ in picks]), [value for _, value in picks]
-        results.append(
-            Condition(name, metrics, picked=picked, credit=credit, complete=complete, values=values)
-        )
+        picked = np.array([own[0] for own in picks])
+        results.append(Condition(name, metrics, picked=picked, credit=credit, complete=complete))
     conditions = [result for result in results if result.name != "words-only"]
-    answers = [
-        {
-            "answer": question.answer,
-            "picked": {result.name: int(result.picked[i]) for result in conditions},
-            "complete": {result.name: bool(result.complete[i]) for result in conditions},
-        }
-        for i, question in enumerate(questions)
-    ]
     random = Condition("random", {"score": Score(float(guess.mean()))})
     return Evaluation(
-        kind=kind, main_metric="score", conditions=conditions, answers=answers, settings=settings, notes=[note],
+        kind=kind, main_metric="score", conditions=conditions, settings=settings, notes=[note],
         baselines=[random, *results[len(conditions) :]],
     )  # fmt: skip

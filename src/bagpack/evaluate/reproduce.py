@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagpack.errors import InputError
-from bagpack.evaluate.crossval import CONDITIONS, cross_validate
+from bagpack.evaluate.crossval import CONDITIONS, cross_validate, zero_note
 from bagpack.evaluate.result import Condition, Evaluation, Score, interval
 from bagpack.evaluate.run import EvaluateOptions, evaluate_file, load_rows, with_facts
-from bagpack.evaluate.splits import Split, check_folds, generator_of, random_splits, same_pairs
+from bagpack.evaluate.splits import Split, random_splits, same_pairs
 from bagpack.learn.features import Preset
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
+from bagpack.names import blocks_of
 from bagpack.numbers import many
+from bagpack.tasks import read_any
+from bagpack.tasks.files import read_text_file
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
@@ -45,24 +48,21 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
     Weighting and scaling are fitted on all rows, as the paper seems to have done.
     """
     options = replace(options or EvaluateOptions(preset="paper"), transductive=True)
-    if task == "relations":
-        return _relations(source, path, options)
-    split = "group:verb" if task == "plausibility" else "random"
-    found = evaluate_file(source, path, replace(options, split=split))
-    if found.kind != KINDS[task]:
-        raise InputError(f"{path} holds {found.kind}, not {KINDS[task]}; name the other task or file")
-    published = []
-    for name, metrics in PAPER[task].items():
-        scores = {own: {metric: metrics[metric][at] for metric in metrics} for at, own in enumerate(ORDER)}
-        published.append({"name": f"paper, {name}", "scores": scores})
-    return replace(found, references=published)
-
-
-def _relations(source: str, path: str, options: EvaluateOptions) -> Evaluation:
+    file = read_text_file(path)
+    if (kind := read_any(file).kind) != KINDS[task]:
+        raise InputError(f"{path} holds {kind}, not {KINDS[task]}; name the other task or file")
+    if task != "relations":
+        split = "group:verb" if task == "plausibility" else "random"
+        found = evaluate_file(source, file, replace(options, split=split))
+        published = []
+        for name, metrics in PAPER[task].items():
+            scores = {
+                own: {metric: metrics[metric][at] for metric in metrics} for at, own in enumerate(ORDER)
+            }
+            published.append({"name": f"paper, {name}", "scores": scores})
+        return replace(found, references=published)
     b = RELATIONS_B if options.counting.b is None else options.counting.b
-    rows = load_rows(source, path, replace(options, counting=replace(options.counting, b=b)))
-    if rows.data.kind != "relations":
-        raise InputError(f"{path} holds {rows.data.kind}, not relations; name the other task or file")
+    rows = load_rows(source, file, replace(options, counting=replace(options.counting, b=b)))
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
     how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}
@@ -87,20 +87,19 @@ def relation_rounds(
 ) -> Evaluation:  # fmt: skip
     """One binary SVM per relation against all other pairs, the larger side down-sampled; rounds × folds AUCs.
 
-    Rounds over the same pairs are not independent, so the interval of a relation is corrected as for repeated
-    cross-validation (Nadeau and Bengio 2003); the score of a condition is the mean over the relations.
+    The score of a condition is the mean over the relations. Rounds over the same pairs are not independent, so its
+    interval is corrected as for repeated cross-validation (Nadeau and Bengio 2003).
     """
-    check_folds(folds)
-    targets = encode_targets(labels)
-    one_hot, pairs, rng = targets.one_hot(), same_pairs(counts.w1, counts.w2), generator_of(seed)
-    parts = []
-    scores: dict[str, list[Score]] = {name: [] for name in conditions}
-    for relation in targets.classes if relations is None else relations:
-        positive = one_hot[:, targets.classes.index(relation)]
+    labels, rng = np.asarray(labels), np.random.default_rng(seed)
+    tested: list[Evaluation] = []
+    parts: list[dict[str, Any]] = []
+    pairs = same_pairs(counts.w1, counts.w2)
+    for relation in np.unique(labels) if relations is None else relations:
+        positive = labels == relation
         smaller = int(min(positive.sum(), (~positive).sum()))
         if smaller < folds:
             few = f"{many(smaller, 'pair')} with or without it, fewer than the {folds} folds"
-            raise InputError(f"the relation {relation!r} has {few}; remove its rows")
+            raise InputError(f"the relation '{relation}' has {few}; remove its rows")
         splits = []
         for _ in range(rounds):
             rows = _balanced(positive, rng)
@@ -109,16 +108,27 @@ def relation_rounds(
             splits += [Split(split.name, rows[split.train], rows[split.test]) for split in drawn]
         how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive, "baselines": False}
         found = cross_validate(counts, positive, splits, conditions, preset, **how)
-        for name in conditions:
-            areas = found[name].metrics["auc"].folds
-            scores[name].append(interval(areas, "auc", test_share=1 / (folds - 1)))
-        means = {name: scores[name][-1].mean for name in conditions}
+        means = {name: found[name].metrics["auc"].mean for name in conditions}
         parts.append({"name": str(relation), "n": int(positive.sum()), "scores": means})
+        tested.append(found)
+
+    def mean(scores: Sequence[Score]) -> dict[str, Score]:
+        """Over the relations, fold by fold; a fold may have no row left that is not all-zero."""
+        areas = np.ma.masked_invalid([score.folds for score in scores]).mean(axis=0).filled(np.nan)
+        return {"auc": interval(areas.tolist(), "auc", test_share=1 / (folds - 1))}
+
+    results = []
+    for name in conditions:
+        each = [found[name] for found in tested]
+        zero = int(counts.zero_rows(blocks_of(name)).sum())
+        rest = mean([(one.nonzero or one.metrics)["auc"] for one in each]) if zero else {}
+        results.append(Condition(name, mean([one.metrics["auc"] for one in each]), zero, rest))
     settings = {**found.settings, "rounds": rounds, "folds": folds, "seed": seed}
-    means = {name: float(np.mean([one.mean for one in own])) for name, own in scores.items()}
-    mean_note = "The AUC is the mean over the relations, each from balanced samples of its own."
+    notes = [
+        found.notes[0], "The AUC is the mean over the relations, each from balanced samples of its own.",
+        *(zero_note(one, len(counts), ("auc",)) for one in results if one.zero_rows),
+    ]  # fmt: skip
     return Evaluation(
-        kind="relations", main_metric="auc", settings=settings,
-        groups={"metric": "auc", "rows": parts}, notes=[found.notes[0], mean_note],
-        conditions=[Condition(name, {"auc": Score(means[name])}, values=scores[name]) for name in conditions],
+        kind="relations", main_metric="auc", settings=settings, conditions=results, notes=notes,
+        groups={"metric": "auc", "rows": parts},
     )  # fmt: skip

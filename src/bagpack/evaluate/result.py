@@ -56,20 +56,21 @@ def correlation_interval(rho: float, n: int) -> Score:
 class Condition:
     """A condition (v1v2, v12, v1v2v12) or a baseline with its scores by metric, and its answers.
 
+    ``nonzero`` are its scores without the rows that have an all-zero vector, ``zero_rows`` of them, if there are any.
     ``decisions`` (rows × outputs) and ``predicted`` (class codes or ratings) have a row per pair: NaN or −1 where no
     fold tested it. Of questions, ``picked`` has the choice of each, ``credit`` its point (ties share it), ``complete``
-    whether all of its pairs have a vector, and ``values`` the decision value of every choice.
+    whether all of its pairs have a vector.
     """
 
     name: str
     metrics: dict[str, Score]
     zero_rows: int | None = None
+    nonzero: dict[str, Score] = field(default_factory=dict)
     decisions: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     predicted: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     picked: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     credit: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     complete: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
-    values: Any = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
 
 @dataclass
@@ -116,7 +117,6 @@ class Evaluation:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     # What a run over files adds.
-    title: str = ""
     command: str = ""
     corpus: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bagpack._version import __version__
-from bagpack.basis import Basis
+from bagpack.basis import DEFAULT_B, Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, StoreError, UsageError
@@ -34,7 +34,6 @@ from bagpack.tasks.questions import has_questions, read_questions
 from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
-DEFAULT_B = 1500
 LISTED = 50  # names that a result lists; the numbers are always whole
 MOST_ROWS_FOR_CURVE = 20_000  # a learning curve takes as long as the folds
 
@@ -68,6 +67,10 @@ class EvaluateOptions:
     def __post_init__(self) -> None:
         if self.precision is not None and not 0 < self.precision <= 1:
             raise UsageError(f"--precision {self.precision:g} is not above 0 and up to 1; give such a share")
+        if self.seed < 0:
+            raise UsageError(f"--seed {self.seed} is negative; give an integer from 0")
+        if self.folds is not None and self.folds < 2:
+            raise UsageError(f"--folds {self.folds} is too few; give at least 2")
         if not re.fullmatch("random|lexical|group:.+", self.split):
             raise UsageError(f"--split {self.split} is unknown; choose random, lexical or group:COLUMN")
         if self.test is not None and (self.split != "random" or self.folds is not None):
@@ -142,9 +145,6 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     names, precision = [split.name for split in splits], options.precision or PRECISION
     found = add_predictions(found, targets, blank, names, precision, training)
     notes, curve = [*found.notes], {}
-    if rows.n_train is not None and found.dropped:
-        same = "Training rows that repeat a pair of the test file (in either order, or with the same lemmas)"
-        notes.append(f"{same} were excluded: {found.dropped:,} of {rows.n_train:,}.")
     notes += [f"There are {similar_labels_sentence(group)}." for group in similar_labels(data.labels)]
     if options.details and len(data) > MOST_ROWS_FOR_CURVE:
         notes.append(f"There is no learning curve for more than {MOST_ROWS_FOR_CURVE:,} rows.")
@@ -153,8 +153,7 @@ def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
     split = "test file" if rows.n_train is not None else options.split
     settings = {**found.settings, "split": split, "seed": options.seed}
     found = replace(found, notes=notes, learning_curve=curve, settings=settings)
-    labels = {"labels": data.label_counts} if data.kind == "relations" else {}
-    found = with_facts(found, matrix, data.path, **labels)
+    found = with_facts(found, matrix, data.path, labels=data.label_counts)
     if options.details and (counted := counted_source(matrix)) is not None:
         add_sentences(found, counted, matrix.settings.windows)
     return found
@@ -189,9 +188,13 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
         how |= {"folds": options.folds or 10, "transductive": options.transductive}
         found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
     answers = [
-        {"id": asked.id or f"line {asked.line}", "stem": asked.stem, "choices": list(asked.choices), **own}
-        for own, asked in zip(found.answers, read.questions, strict=True)
-    ]
+        {
+            "id": asked.id or f"line {asked.line}", "stem": asked.stem, "choices": list(asked.choices),
+            "answer": asked.answer, "picked": {one.name: int(one.picked[i]) for one in found.conditions},
+            "complete": {one.name: bool(one.complete[i]) for one in found.conditions},
+        }
+        for i, asked in enumerate(read.questions)
+    ]  # fmt: skip
     return with_facts(replace(found, answers=answers), matrix, read.path, questions=len(read.questions))
 
 
@@ -217,12 +220,9 @@ def counted_source(matrix: PairCounts) -> ContextSource | None:
 
 def corpus_facts(matrix: PairCounts) -> dict[str, Any]:
     """What a report says of the corpus; only its path and hash if it is out of reach."""
-    source = counted_source(matrix)
-    held = getattr(source, "manifest", {})
-    sizes = {
-        name: getattr(source, name, held.get(name)) for name in ("tokens", "sentences", "documents", "types")
-    }
-    known = {name: size for name, size in sizes.items() if size is not None}
+    facts: dict[str, Any] = getattr(counted_source(matrix), "info", dict)()
+    sizes = ("tokens", "sentences", "documents", "types")
+    known = {name: size for name, size in facts.items() if name in sizes}
     return {"path": matrix.source_path, "content_hash": matrix.source_hash, **known}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,22 +35,10 @@ class Split:
     dropped: int = 0
 
 
-def generator_of(seed: int) -> np.random.Generator:
-    if seed < 0:
-        raise UsageError(f"the seed {seed} is negative; give an integer from 0")
-    return np.random.default_rng(seed)
-
-
-def check_folds(folds: int) -> None:
-    if folds < 2:
-        raise UsageError(f"at least 2 folds are needed, not {folds}")
-
-
-def folds_of(assigned: Ints, names: Sequence[str] | int) -> list[Split]:
-    """One fold per name, or that many numbered ones; ``assigned`` says of each row in which fold it is tested."""
-    names = [str(fold + 1) for fold in range(names)] if isinstance(names, int) else names
+def folds_of(assigned: Ints, names: Iterable[Hashable]) -> list[Split]:
+    """One fold per name; ``assigned`` says of each row in which fold it is tested."""
     return [
-        Split(name, np.flatnonzero(assigned != fold), np.flatnonzero(assigned == fold))
+        Split(str(name), np.flatnonzero(assigned != fold), np.flatnonzero(assigned == fold))
         for fold, name in enumerate(names)
     ]
 
@@ -86,8 +74,7 @@ def random_splits(
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    check_folds(folds)
-    random_state = int(generator_of(seed).integers(2**31))
+    random_state = int(np.random.default_rng(seed).integers(2**31))
     pairs = np.arange(len(targets)) if pairs is None else pairs
     # Every label must be on as many distinct pairs as there are folds; ratings are one label.
     rows = np.unique(np.column_stack([targets.codes, pairs]), axis=0)
@@ -108,7 +95,7 @@ def random_splits(
         warnings.simplefilter("ignore", UserWarning)
         for fold, (_, test) in enumerate(made.split(distinct, targets.codes[first])):
             assigned[test] = fold
-    return folds_of(assigned[np.searchsorted(distinct, pairs)], folds)
+    return folds_of(assigned[np.searchsorted(distinct, pairs)], range(1, folds + 1))
 
 
 def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[Split]:
@@ -119,8 +106,7 @@ def group_splits(groups: Sequence[Hashable], folds: int | None = None) -> list[S
     if len(names) < 2:
         raise InputError(f"every pair is of the group {', '.join(map(str, names))}; split by another column")
     if folds is None:
-        return folds_of(codes, [str(name) for name in names])
-    check_folds(folds)
+        return folds_of(codes, names)
     if (few := len(names)) < folds:
         raise InputError(f"there are {few} groups, fewer than the {folds} folds; use --folds {few}")
     made = GroupKFold(folds).split(codes, groups=codes)
@@ -135,7 +121,6 @@ def lexical_splits(w1: Words, w2: Words, folds: int = LEXICAL_FOLDS, seed: int =
     stay together, which drops nothing; those with more than 1/k of the pairs are dealt word by word. Folds without a
     pair to test are omitted.
     """
-    check_folds(folds)
     n = len(w1)
     words, codes = group_codes([*w1, *w2])
     first, second = codes[:n], codes[n:]
@@ -166,7 +151,7 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
     weight = np.bincount(unit, weights=degree)
     load = np.zeros(folds)
     home = np.empty(len(weight), dtype=np.intp)
-    for u in generator_of(seed).permutation(len(weight)):
+    for u in np.random.default_rng(seed).permutation(len(weight)):
         home[u] = load.argmin()
         load[home[u]] += weight[u]
     return np.asarray(home[unit], dtype=np.intp)
@@ -174,8 +159,6 @@ def _deal_words(first: Index, second: Index, n_words: int, folds: int, seed: int
 
 def fixed_split(n_train: int, n_test: int) -> list[Split]:
     """One fold: the first ``n_train`` rows train, the ``n_test`` after them test."""
-    if not n_train or not n_test:
-        raise InputError(f"there are {n_train} pairs to train on and {n_test} to test; give some of both")
     return [Split("test", np.arange(n_train), np.arange(n_train, n_train + n_test))]
 
 

@@ -26,7 +26,6 @@ from bagpack.tasks.pairs import BACKGROUND, NO_LABELS, reversed_pairs
 from bagpack.vectors.counts import Pair, PairCounts, count_cached
 from bagpack.vectors.storage import is_matrix
 
-NONE = "none"
 REVERSED = 4  # at most a quarter of the background pairs are training pairs in reverse
 DIRECTION = "learned only from data that shows it; --background adds reversed pairs as none"
 # (source, pairs of the data, between=tokens between two words) → background pairs
@@ -176,22 +175,10 @@ def shift_of_none(decisions: np.ndarray, alone: np.ndarray, codes: np.ndarray, n
 def background_answer(answers: Sequence[Any]) -> Any:
     """What background pairs are labelled with: the data's own label for unrelated pairs, or `none`."""
     own = sorted({str(label) for label in answers if str(label).lower() in NO_LABELS})
-    return own[0] if len(own) == 1 else NONE
+    return own[0] if len(own) == 1 else "none"
 
 
-def predict_pairs(
-    model_path: str, pairs: Sequence[Pair], *, store: str | None = None, any_store: bool = False
-) -> tuple[LinearModel, PairCounts, Any, np.ndarray]:
-    """Labels (or ratings) of new pairs: model, their matrix, answers, decision values."""
-    model = load_model(model_path)
-    matrix = model.count(pairs, model.open_source(store, any_store))
-    decisions = model.decisions(matrix)
-    return model, matrix, model.decode(decisions), decisions
-
-
-def answer_rows(
-    model: LinearModel, matrix: PairCounts, pairs: Sequence[Pair], answers: Any, decisions: np.ndarray
-) -> Iterator[list[str | float | int | None]]:
+def answer_rows(model: LinearModel, matrix: PairCounts) -> Iterator[list[str | float | int | None]]:
     """`w1 w2 label probability`, a score per label, `together` and `trained`; or `w1 w2 score together trained`.
 
     A header comes first. The label is empty where the model has no answer: a word is unknown, or the probability is
@@ -199,6 +186,8 @@ def answer_rows(
     """
     seen = [None if lost else int(n) for n, lost in zip(matrix.seen, matrix.unknown, strict=True)]
     last = zip(seen, ["yes" if one else "no" for one in model.trained_on(matrix)], strict=True)
+    decisions = model.decisions(matrix)
+    pairs, answers = matrix.pairs, model.decode(decisions)
     if model.kind == "rating":
         yield ["w1", "w2", "score", *LAST]
         for pair, score, end in zip(pairs, np.asarray(answers, float).tolist(), last, strict=True):

@@ -37,15 +37,16 @@ def condition_grams(
 
 
 def shared_grams(
-    counts: PairCounts, conditions: Sequence[str], preset: Preset, svm: SvmSettings
-) -> dict[str, Floats] | None:
+    counts: PairCounts, conditions: Sequence[str], preset: Preset, svm: SvmSettings, learned: Learned | None = None
+) -> dict[str, Floats] | None:  # fmt: skip
     """Each condition's Gram matrix over all rows, of which that of every fold is a part.
 
-    None if features depend on which rows are trained on, or if the rows are too many for a Gram matrix.
+    None if features depend on which rows are trained on (nothing was ``learned`` before), or if the rows are too many
+    for a Gram matrix.
     """
-    if preset.learns or not svm.by_gram(len(counts)):
+    if (preset.learns and learned is None) or not svm.by_gram(len(counts)):
         return None
-    return condition_grams(counts, conditions, preset, {})
+    return condition_grams(counts, conditions, preset, learned or {})
 
 
 def fit_conditions(

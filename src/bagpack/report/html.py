@@ -35,9 +35,8 @@ def render_report(found: Evaluation) -> str:
 
     return _render(
         "report.html.j2",
-        title=found.title or KIND_WORDS[found.kind], kind_words=KIND_WORDS[found.kind],
+        title=KIND_WORDS[found.kind], tiles=tiles_of(found), sections=sections_of(found), embedded=_embedded(found),
         data_path=found.data.get("path"), corpus_path=found.corpus.get("path"), tokens=found.corpus.get("tokens"),
-        tiles=tiles_of(found), sections=sections_of(found), embedded=_embedded(found),
         embedded_rows=EMBEDDED if len(found.predictions) > EMBEDDED else None,
     )  # fmt: skip
 

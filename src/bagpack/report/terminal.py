@@ -26,7 +26,7 @@ def print_result(found: Evaluation, console: Console | None = None) -> None:
     """Print an evaluation, on standard output unless a console is given."""
     console = console or screen()
     named = " on ".join(part["path"] for part in (found.data, found.corpus) if part.get("path"))
-    console.print(Text.assemble((found.title or found.kind.capitalize(), "bold"), (f"  {named}", "dim")))
+    console.print(Text.assemble((found.kind.capitalize(), "bold"), (f"  {named}", "dim")))
     if found.tested_rows < found.rows:
         share = show_share(found.tested_rows, found.rows)
         console.print(f"{found.tested_rows:,} of {found.rows:,} rows tested ({share})", markup=False)
