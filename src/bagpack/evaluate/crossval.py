@@ -23,7 +23,7 @@ from bagpack.learn.features import Preset, get_preset, word_features
 from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
 from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
-from bagpack.numbers import many, metric_label, show_score, show_unit
+from bagpack.numbers import many, metric_info, metric_label, show_score
 from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.coverage import frequency_bands
@@ -181,8 +181,11 @@ def check_found(counts: PairCounts) -> None:
 
 def zero_note(one: Condition, rows: int, metrics: Sequence[str]) -> str:
     """The number of all-zero rows of a condition, and its scores without them, as the paper had them."""
-    means = {name: show_score(one.nonzero[name].mean, name) + show_unit(name) for name in metrics}
-    scores = [f"{metric_label(name, unit=False)} is {mean}" for name, mean in means.items()]
+    units = {name: " %" if metric_info(name).percent else "" for name in metrics}
+    scores = [
+        f"{metric_label(name, unit=False)} is {show_score(one.nonzero[name].mean, name)}{units[name]}"
+        for name in metrics
+    ]
     return (
         f"{one.zero_rows:,} of {rows:,} rows are all-zero in {one.name}; without them, {', '.join(scores)}."
     )
