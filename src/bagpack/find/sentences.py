@@ -7,22 +7,14 @@ vector. Among equals the shortest sentence is shown, then the first of the corpu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.count import (
-    Cooccurrences,
-    Csr,
-    make_rows,
-    search_pairs,
-    sum_features,
-    tasks_of_known,
-)
-from bagpack.contexts.occurrences import SegmentObservations
+from bagpack.contexts.count import Csr, make_rows, search_pairs, sum_features, tasks_of_known
+from bagpack.contexts.occurrences import Observations
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import targets_of
@@ -43,13 +35,12 @@ def best_lines(
     for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
         best: list[list[tuple[float, int, int]]] = [[] for _ in numbers]  # (-score, piece, place)
-        pieces: list[tuple[Cooccurrences, NDArray[np.int64]]] = []
-        for own in search_pairs(task)[0]:
-            owner = np.repeat(np.arange(task.size), own.counts)
-            single = replace(own, counts=np.ones(owner.size, np.int64))
-            taken = np.zeros((owner.size, 2), np.int64)
+        pieces: list[tuple[Observations, NDArray[np.int64]]] = []
+        for own, counts in search_pairs(task)[0]:
+            owner = np.repeat(np.arange(task.size), counts)
+            singly, taken = np.ones(owner.size, np.int64), np.zeros((owner.size, 2), np.int64)
             lengths, values, columns = sum_features(
-                corpus.segments, [single], one[owner], two[owner], model.basis, settings, taken
+                corpus.segments, [(own, singly)], one[owner], two[owner], model.basis, settings, taken
             )
             rows = make_rows(values, columns, np.cumsum(lengths), 6 * len(model.basis))
             scores = _scores(model, rows, label)
@@ -83,20 +74,16 @@ def _keep(
 
 def _shown(
     corpus: object, model: LinearModel, found: list[tuple[float, int, int]],
-    pieces: Sequence[tuple[Cooccurrences, NDArray[np.int64]]],
+    pieces: Sequence[tuple[Observations, NDArray[np.int64]]],
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]], most: int,
 ) -> list[Context]:  # fmt: skip
     """The sentences written out: by score in steps of a tenth, then the shortest; each sentence once."""
     written: list[tuple[float, int, int, Context]] = []
     for rank, (minus, piece, index) in enumerate(found):
         own, owner = pieces[piece]
-        one = SegmentObservations(
-            own.segment,
-            *(array[index : index + 1].astype(np.int64) for array in (own.starts, own.seconds, own.orders)),
-        )
         pair = int(owner[index])
         own_lengths = [int(side[pair]) for side in lengths]
-        line = show_all(corpus, one, own_lengths, model.counting.windows)[0]  # type: ignore[arg-type]
+        line = show_all(corpus, own.take(slice(index, index + 1)), own_lengths, model.counting.windows)[0]  # type: ignore[arg-type]
         written.append((round(minus, 1), len(line.text), rank, line))
     written.sort(key=lambda item: item[:3])
     once = {line.text: line for _, _, _, line in reversed(written)}
