@@ -89,7 +89,7 @@ class PresetMethod:
             svm = SvmSettings(RANKING_COST)
             self._ranker = id(examples), fit_counts(counts, targets, self.condition, self.preset, svm)
         model = self._ranker[1]
-        return model.label_scores(self.matrix.rows_of(pairs))[:, model.classes.index(relation)]
+        return model.scores_of(model.decisions(self.matrix.rows_of(pairs)))[:, model.classes.index(relation)]
 
     def questions(self, questions: Sequence[Any]) -> np.ndarray:
         """Credit for each question."""

@@ -15,6 +15,7 @@ from bagpack.learn.features import (
     Preset,
     expected_counts,
     get_preset,
+    no_words,
     row_products,
     statistics_of,
     used_words,
@@ -78,7 +79,8 @@ class ModernVariant(Modern):
         own = sparse.csr_array(
             sparse.hstack([sparse.csr_array(part) for part in parts.values()], format="csr")
         )
-        return Features({name: part.shape[1] for name, part in parts.items()}, rows.w1, rows.w2, own=own)
+        blocks = {name: part.shape[1] for name, part in parts.items()}
+        return Features(blocks, rows.w1, rows.w2, no_words(rows), no_words(rows), own)
 
 
 @dataclass(frozen=True)

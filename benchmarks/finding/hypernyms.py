@@ -125,7 +125,7 @@ def _by_find(
     }
     pairs = [(str(one), str(two)) for one, own in lists.items() for two in own]
     counts = count_pairs(source, pairs, model.basis, model.counting)
-    scores = model.label_scores(counts)[:, model.classes.index("hypernym")]
+    scores = model.scores_of(model.decisions(counts))[:, model.classes.index("hypernym")]
     places = Places.of(source, trained, FindOptions(w1="query", pos2="any"))
     alone, found = {}, {}
     start = 0

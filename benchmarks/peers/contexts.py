@@ -36,7 +36,6 @@ def lines_of_all(corpus, pairs):
 
     from bagpack.contexts.concordance import show_all
     from bagpack.contexts.count import search_pairs, tasks_of_known
-    from bagpack.contexts.occurrences import SegmentObservations
     from bagpack.contexts.targets import resolve_targets
     from bagpack.contexts.windows import CountSettings, Windows
 
@@ -44,13 +43,11 @@ def lines_of_all(corpus, pairs):
     target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
     lines = [[] for _ in pairs]
     for numbers, task in tasks_of_known(corpus, pairs, target_of, CountSettings(limit=None)):
-        for own in search_pairs(task)[0]:
-            lengths = [np.repeat(side, own.counts) for side in task.lengths]
-            places = (array.astype(np.int64) for array in (own.starts, own.seconds, own.orders))
-            texts = show_all(corpus, SegmentObservations(own.segment, *places), lengths, Windows())
-            ends = np.cumsum(own.counts)
-            for k in np.flatnonzero(own.counts).tolist():
-                lines[numbers[k]] += texts[ends[k] - own.counts[k] : ends[k]]
+        for own, counts in search_pairs(task)[0]:
+            texts = show_all(corpus, own, [np.repeat(side, counts) for side in task.lengths], Windows())
+            ends = np.cumsum(counts)
+            for k in np.flatnonzero(counts).tolist():
+                lines[numbers[k]] += texts[ends[k] - counts[k] : ends[k]]
     return lines
 
 

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.learn import encode_targets, fit_counts, fitting
-from bagpack.learn.features import Features, Modern, get_preset
+from bagpack.learn.features import Features, Modern, get_preset, no_words
 from bagpack.learn.svm import SvmSettings
 from bagpack.parallel import settings, share
 from tests.learn.learn_oracle import without_counts
@@ -109,7 +109,7 @@ class Plain(Modern):
 
     def features(self, learned, rows, condition):
         own = 0.01 * rows.tocsr(condition)
-        return Features({"all": own.shape[1]}, rows.w1, rows.w2, own=own)
+        return Features({"all": own.shape[1]}, rows.w1, rows.w2, no_words(rows), no_words(rows), own)
 
 
 @pytest.mark.costly

@@ -21,7 +21,6 @@ from bagpack.explain import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn import load_model
 from bagpack.learn.calibration import Threshold
-from bagpack.names import block_features
 from bagpack.sources import open_source
 from bagpack.vectors.counts import count_pairs
 from bagpack.wording import say_times
@@ -84,11 +83,9 @@ def model(models):
 def contributions(model, counts, label):
     """An explanation written out: what each feature of a single pair adds, by name; and the bias."""
     output, sign = model.output_of(label)
-    values = {}
-    for block, columns, data in model.observed(counts):
-        names = block_features(block, model.terms)
-        parts = sign * model.weights[block][columns, output] * data
-        values |= {names[j]: v for j, v in zip(columns.tolist(), parts.tolist(), strict=True) if v}
+    row = model.features(counts).matrix().toarray()[0]
+    parts = sign * model.weight_matrix()[output] * row
+    values = {name: value for name, value in zip(model.feature_names(), parts.tolist(), strict=True) if value}
     return values, sign * float(model.intercept[output])
 
 
@@ -109,7 +106,7 @@ def test_a_decision_is_the_sum_of_its_parts(models, kind):
     for pair in [*random.Random(1).sample(PAIRS, 6), PAIRS[3][::-1]]:
         counts = model.count([pair], model.source)
         found = explain_pair(model, model.source, *pair, top=10_000, lines=0)
-        scores = model.label_scores(counts)[0]
+        scores = model.scores_of(model.decisions(counts))[0]
         if kind != "rating":
             assert found.answer == max(zip(scores, map(str, model.classes), strict=True))[1]
         for label, score in zip([None] if kind == "rating" else model.classes, scores, strict=True):

@@ -71,7 +71,7 @@ def test_scores_of_a_model_are_those_of_predict_in_the_better_order(everything, 
     model, pairs = trained.model, pairs_of(everything)
     label = model.classes.index("part")
     decisions, turned = (
-        model.label_scores(own)[:, label] for own in (pairs, [(two, one) for one, two in pairs])
+        model.scores_of(model.decisions(own))[:, label] for own in (pairs, [(two, one) for one, two in pairs])
     )
     np.testing.assert_allclose([row.score for row in everything], decisions, atol=1e-6)
     assert (decisions >= turned).all() and (decisions > turned).any()
@@ -133,7 +133,7 @@ def test_the_first_ranking_is_the_decision_without_what_only_pairs_contexts_show
     )
     label, pairs = model.classes.index("part"), pairs_of(everything)
     scores = np.maximum(
-        cheap.label_scores(pairs)[:, label], cheap.label_scores([(b, a) for a, b in pairs])[:, label]
+        *(cheap.scores_of(cheap.decisions(own))[:, label] for own in (pairs, [(b, a) for a, b in pairs]))
     )
     least = np.sort(scores)[-50]
     expected = {frozenset(pair) for pair, score in zip(pairs, scores, strict=True) if score >= least - 1e-9}

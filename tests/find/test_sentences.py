@@ -67,3 +67,10 @@ def test_found_pairs_have_their_sentences(source, trained):
         assert row.document == "all"
     unknown = best_lines(source, trained.model, [("unicorn", "parta00"), ("kinda00", "toola00")], "part")
     assert unknown[0] == []
+
+
+def test_of_equal_sentences_the_shortest_is_shown(trained, tmp_path):
+    near = ["x1", "x2", "cat", "x3", "lion", "x4", "x5"]
+    source = as_source(make_store(tmp_path, [["far", "off", *near, "and", "more"], near, [*near, "too"]]))
+    ((line, *_),) = best_lines(source, trained.model, [("cat", "lion")], "part")
+    assert line.text.lower() == " ".join(near)

@@ -83,7 +83,7 @@ def test_the_model_is_the_mean_of_one_per_hand(source):
     np.testing.assert_allclose(trained.model.decisions(HELD_OUT), expected, atol=1e-9)
     assert (
         trained.held_out.shape == (given,)
-        and (trained.held_out < trained.model.label_scores(GIVEN)[:, 1]).mean() > 0.5
+        and (trained.held_out < trained.model.scores_of(trained.model.decisions(GIVEN))[:, 1]).mean() > 0.5
     )
 
 
@@ -125,7 +125,7 @@ def test_examples_without_a_word_of_the_corpus(source):
 
 def test_one_positive_is_enough(source):
     trained = train_on_examples(source, Examples("part", tuple(GIVEN[:1])))
-    assert trained.model.label_scores(GIVEN[:1])[0, trained.model.classes.index("part")] > 0
+    assert trained.model.decisions(GIVEN[:1])[0, 0] > 0
     assert len(find_pairs(source, trained, top=3, sentences=False)) == 3
 
 

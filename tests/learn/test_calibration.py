@@ -12,11 +12,9 @@ from bagpack.learn.calibration import (
     Answers,
     Threshold,
     accepted_answers,
-    calibration_folds,
     choose_threshold,
     fit_calibration,
     held_out_threshold,
-    pair_groups,
 )
 
 
@@ -67,24 +65,6 @@ def test_a_handful_of_examples_gives_moderate_probabilities(n):
 def test_values_without_information_give_the_prior(x, holds, probability):
     found = fit_calibration(np.array(x)[:, None], np.array(holds)[:, None], "binary")
     np.testing.assert_allclose(found.probabilities(np.array([[-9.0], [9.0]]))[:, 1], probability, atol=1e-9)
-
-
-def test_duplicates_and_reversed_pairs_share_a_fold():
-    rng = np.random.default_rng(0)
-    w1, w2 = rng.integers(12, size=300), rng.integers(12, size=300)
-    groups = pair_groups(w1, w2)
-    columns = rng.random((300, 1)) < 0.3
-    fold = calibration_folds(columns, groups)
-    assert sorted(set(fold)) == [0, 1, 2, 3, 4]
-    for i in range(300):
-        same = ((w1 == w1[i]) & (w2 == w2[i])) | ((w1 == w2[i]) & (w2 == w1[i]))
-        assert len(set(groups[same])) == len(set(fold[same])) == 1
-        assert (groups == groups[i]).sum() == same.sum()
-    by_words = calibration_folds(columns, w1, 3)
-    assert all(len(set(by_words[w1 == word])) == 1 for word in range(12))
-    np.testing.assert_array_equal(fold, calibration_folds(columns, groups))
-    with pytest.raises(UsageError, match="two folds"):
-        calibration_folds(columns, np.zeros(300))
 
 
 def brute_force(found, precision, least):

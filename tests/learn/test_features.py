@@ -10,10 +10,10 @@ from tests.learn.learn_oracle import dense_scaled
 from tests.synthetic import counts_of, make_counts
 
 from bagpack import Basis
+from bagpack.explain.decision import evidence
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.features import (
     Modern,
-    evidence,
     get_preset,
     modern_features,
     paper_features,
@@ -176,25 +176,9 @@ def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_la
     model = fit_counts(counts, encode_targets(y), preset=preset)
     names = model.feature_names()
     assert len(names) == sum(len(weights) for weights in model.weights.values())
-    scores = model.label_scores(counts)
-    for row in (0, 3, 17):
-        output, sign = model.output_of(model.classes[0])
-        parts = [
-            data @ model.weights[block][columns, output]
-            for block, columns, data in model.observed(counts[[row]])
-        ]
-        assert sign * (model.intercept[output] + sum(parts)) == pytest.approx(scores[row, 0], abs=1e-9)
+    written_out = model.features(counts).matrix() @ model.weight_matrix().T + model.intercept
+    np.testing.assert_allclose(written_out, model.decisions(counts), atol=1e-9)
     save_model(model, tmp_path / "m.model")
     again = load_model(tmp_path / "m.model")
     np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
     assert again.preset == get_preset(preset)
-
-
-def test_what_both_words_have_is_shown_as_evidence(counts_and_labels):
-    counts, _ = counts_and_labels
-    words = counts.words.toarray()
-    one, two = words[counts.w1[4]], words[counts.w2[4]]
-    both = np.flatnonzero((one > 0) & (two > 0))
-    assert evidence(counts[[4]], PRODUCT, both).tolist() == np.minimum(one, two)[both].tolist()
-    assert evidence(counts[[4]], COSINE, np.arange(1)).tolist() == [len(both)]
-    assert evidence(counts[[4]], "v1", np.arange(len(one))).tolist() == one.tolist()

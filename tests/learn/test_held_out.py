@@ -29,6 +29,11 @@ def test_repeated_and_reversed_pairs_are_in_one_fold(data, preset):
     for group in np.unique(groups, axis=0):
         assert len(set(found.fold[(groups == group).all(axis=1)])) == 1
     assert len(set(found.fold)) == 5
+    np.testing.assert_array_equal(
+        found.fold, hold_out(both, targets[rows], "v12", preset, SvmSettings()).fold
+    )
+    one_pair = np.zeros(9, int)
+    assert hold_out(both[one_pair], targets[rows][one_pair], "v12", preset, SvmSettings()) is None
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_repeated_and_reversed_pairs_are_in_one_fold(data, preset):
 )  # by one Gram matrix of all rows, and by models of their own
 def test_held_out_values_are_those_of_models_of_the_other_folds(data, preset):
     counts, targets = data
-    svm = SvmSettings(tol=1e-6)
+    svm = SvmSettings(C=0.1, tol=1e-6)
     found = hold_out(counts, targets, "v1v2v12", preset, svm)
     for number in range(5):
         train, test = found.fold != number, found.fold == number

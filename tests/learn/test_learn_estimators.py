@@ -60,7 +60,7 @@ def test_pairs_and_their_counts_give_the_same_decisions(corpus, labelled, preset
     np.testing.assert_array_equal(
         RelationClassifier(preset=preset).fit(X, labels).decision_function(X), wanted
     )
-    np.testing.assert_array_equal(direct.model_.label_scores(pairs), wanted)
+    np.testing.assert_array_equal(direct.model_.scores_of(direct.model_.decisions(pairs)), wanted)
     default = RelationClassifier(corpus).fit(pairs, labels)
     assert len(default.model_.basis.unigrams) == len(PairVectorizer(corpus).fit(pairs).basis_.unigrams)
 

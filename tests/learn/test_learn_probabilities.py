@@ -109,5 +109,5 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     vectorizer = bagpack.PairVectorizer(str(store), b=40)
     direct = RelationClassifier(vectorizer, preset=preset).fit(data_pairs, names)
     np.testing.assert_allclose(
-        direct.decision_function(data_pairs), model.label_scores(data_pairs), atol=1e-9
+        direct.decision_function(data_pairs), model.scores_of(model.decisions(data_pairs)), atol=1e-9
     )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.occurrences import Observation, SegmentObservations, observe
+from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
 from bagpack.corpus.corpus import Corpus
@@ -91,22 +91,16 @@ class Concordance(Sequence[Context]):
         }
 
 
-def show(corpus: Corpus, observation: Observation, lengths: Sequence[int], windows: Windows) -> Context:
-    """The text of one observation; `lengths` are the targets' in tokens, first word and second."""
-    one = SegmentObservations(observation.segment, *(np.array([number]) for number in observation[1:]))
-    return show_all(corpus, one, lengths, windows)[0]
-
-
 def show_all(
-    corpus: Corpus, found: SegmentObservations, lengths: Sequence[int] | Sequence[I64], windows: Windows,
-) -> list[Context]:  # fmt: skip
+    corpus: Corpus, found: Observations, lengths: Sequence[int] | Sequence[I64], windows: Windows
+) -> list[Context]:
     """The text of observations; `lengths` are the targets' in tokens, first word and second, or arrays of them."""
     segment = corpus.segments[found.segment]
     firsts, seconds = found.firsts, found.seconds
     pair = firsts.size > 0 and seconds[0] >= 0
     first_ends, second_ends = found.ends(lengths)
     left, right = (windows.left, windows.right) if pair else (windows.before, windows.after)
-    between = (seconds, second_ends) if pair else (first_ends, first_ends)
+    between: tuple[I64, I64] = (seconds, second_ends) if pair else (first_ends, first_ends)
     pieces = write_lines(segment, firsts, first_ends, *between, left, right, REST)
     number = np.searchsorted(segment.document_starts, firsts.astype(np.uint32), side="right") - 1
     documents, used = np.unique(number, return_inverse=True)
@@ -136,10 +130,10 @@ def contexts_of(
     if len(targets) < len(words):
         unknown = (word for word, target in zip(words, resolved, strict=True) if target is None)
         return Concordance(words, (), 0, tuple(dict.fromkeys(unknown)))
-    found = observe(corpus, targets, windows.between, limit)
+    found, total = observe(corpus, targets, windows.between, limit)
     lengths = [len(target.keys) for target in targets]
-    lines = [show_all(corpus, own, lengths, windows) for own in found.segments]
-    return Concordance(words, tuple(chain.from_iterable(lines)), found.total)
+    lines = [show_all(corpus, own, lengths, windows) for own in found]
+    return Concordance(words, tuple(chain.from_iterable(lines)), total)
 
 
 # The text of observations, for many of a segment at once -----------------------------------------------------------
@@ -235,7 +229,7 @@ def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | N
     resolved = resolve_targets(corpus, words)
     unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
     targets = [target for target in resolved if target is not None]
-    found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None).segments
+    found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None)[0]
     firsts = {own.segment: own.firsts for own in found}
     counts: dict[str, I64] = {}  # occurrences and tokens
     for number, segment in enumerate(corpus.segments):

@@ -26,7 +26,7 @@ from bagpack.basis import Basis
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
 from bagpack.contexts.kernels.cooccurrences import PENDING, SLICE, block_bits, find_cooccurrences
-from bagpack.contexts.occurrences import most_occurrences, occurrences_by_segment
+from bagpack.contexts.occurrences import Observations, most_occurrences, occurrences_by_segment
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import OPEN_SEGMENTS, Corpus
@@ -247,26 +247,9 @@ def _words_task(
 
 # Co-occurrences of pairs -------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True)
-class Cooccurrences:
-    """Co-occurrences of several pairs in one segment, one pair after the other, counts[k] of pair k."""
-
-    segment: int
-    starts: NDArray[np.uint32]
-    seconds: NDArray[np.uint32]
-    orders: NDArray[np.uint8]
-    counts: I64
-
-    def take(self, own: slice, counts: I64) -> Cooccurrences:
-        """A run of them, of pairs that have `counts` each."""
-        return Cooccurrences(self.segment, self.starts[own], self.seconds[own], self.orders[own], counts)
-
-    def of_pairs(self, part: slice) -> Cooccurrences:
-        """Those of some of the pairs."""
-        low = int(self.counts[: part.start].sum())
-        counts = self.counts[part]
-        return self.take(slice(low, low + int(counts.sum())), counts)
+Found = tuple[
+    Observations, I64
+]  # co-occurrences in a segment, one pair after the other, and how many each pair has
 
 
 @dataclass(frozen=True)
@@ -330,7 +313,7 @@ def tasks_of_known(
             yield [known[k][0] for k in order[part].tolist()], task
 
 
-def search_pairs(task: PairTask) -> tuple[list[Cooccurrences], I64]:
+def search_pairs(task: PairTask) -> tuple[list[Found], I64]:
     """Co-occurrences that count, up to the limit of each pair, in the segments that have some; all found, per order."""
     segments, between = open_store(task.store).segments, task.settings.windows.between
     longest = max(len(target.keys) for target in task.targets)
@@ -345,21 +328,15 @@ def search_pairs(task: PairTask) -> tuple[list[Cooccurrences], I64]:
         segment, occurring = segments[number], places.counts
         # Memory that is never written is never taken, so the bound may be far too high.
         size = int(np.minimum(2 * np.minimum(occurring[task.few], occurring[task.many]), caps).sum())
-        starts, seconds, orders = (
-            np.empty(size, np.uint32),
-            np.empty(size, np.uint32),
-            np.empty(size, np.uint8),
-        )
+        arrays = [np.empty(size, dtype) for dtype in (np.uint32, np.uint32, np.uint8)]
         counts = np.zeros(task.size, np.int64)
         written, mark = find_cooccurrences(
             segment.tokens, segment.postings, places.extra, places.is_extra, places.lows, places.highs, places.lengths,
             longest, task.few, task.many, task.swapped, caps, between, MARKS_PER_SEARCH, blocks, mark, waiting, near,
-            starts, seconds, orders, counts, found,
+            *arrays, counts, found,
         )  # fmt: skip
         if written:
-            at = slice(written)
-            own = Cooccurrences(number, starts[at].copy(), seconds[at].copy(), orders[at].copy(), counts)
-            held.append(own)
+            held.append((Observations(number, *(array[:written].copy() for array in arrays)), counts))
         caps -= counts
     return held, found
 
@@ -389,37 +366,44 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
     segments = open_store(task.store).segments
     taken = np.zeros((task.size, 2), np.int64)
     one, two = task.lengths
-    totals = np.sum([np.zeros(task.size, np.int64), *(own.counts for own in held)], axis=0)
+    totals = np.sum([np.zeros(task.size, np.int64), *(counts for _, counts in held)], axis=0)
     rows = []
     for part in runs_of(totals, AT_ONCE, task.size):
-        some = [own.of_pairs(part) for own in held]
-        pieces = [some]
-        if totals[part].sum() > AT_ONCE:  # of a single pair: features are listed in pieces, and added up
-            pieces = [
-                [own.take(slice(at, at + AT_ONCE), np.array([min(AT_ONCE, own.starts.size - at)]))]
-                for own in some
-                for at in range(0, own.starts.size, AT_ONCE)
-            ]
-        listed = (
-            sum_features(segments, piece, one[part], two[part], basis, task.settings, taken[part])
-            for piece in pieces
-        )
-        rows.append(next(listed) if len(pieces) == 1 else _sum_rows(listed, 6 * len(basis)))
+        some = [_of_pairs(own, counts, part) for own, counts in held]
+        sizes = one[part], two[part]
+        if totals[part].sum() <= AT_ONCE:
+            rows.append(sum_features(segments, some, *sizes, basis, task.settings, taken[part]))
+        else:  # a single pair
+            every = [own for own, _ in some]
+            rows.append(sum_pieces(segments, every, *sizes, basis, task.settings, taken[part]))
     lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
     return (lengths, found, taken), (values, columns)
 
 
-def _sum_rows(pieces: Iterator[Rows], width: int) -> Rows:
-    """The sum of rows of a single pair."""
-    total = np.zeros(width, np.int64)
-    for _, values, columns in pieces:
-        total[columns] += values
+def _of_pairs(own: Observations, counts: I64, part: slice) -> Found:
+    """The co-occurrences of some of the pairs."""
+    low = int(counts[: part.start].sum())
+    return own.take(slice(low, low + int(counts[part].sum()))), counts[part]
+
+
+def sum_pieces(
+    segments: Sequence[Segment], found: Sequence[Observations], length1: I64, length2: I64, basis: Basis,
+    settings: CountSettings, taken: I64,
+) -> Rows:  # fmt: skip
+    """The row of a single pair, however often it co-occurs: its features are listed in pieces, and added up."""
+    total = np.zeros(6 * len(basis), np.int64)
+    for own in found:
+        for at in range(0, len(own), AT_ONCE):
+            piece = own.take(slice(at, at + AT_ONCE))
+            one = [(piece, np.array([len(piece)]))]
+            _, values, columns = sum_features(segments, one, length1, length2, basis, settings, taken)
+            total[columns] += values
     columns = np.flatnonzero(total).astype(np.int32)
     return np.array([columns.size]), narrowed(total[columns]), columns
 
 
 def sum_features(
-    segments: Sequence[Segment], found: Sequence[Cooccurrences], lengths1: I64, lengths2: I64, basis: Basis,
+    segments: Sequence[Segment], found: Sequence[Found], lengths1: I64, lengths2: I64, basis: Basis,
     settings: CountSettings, taken: I64,
 ) -> Rows:  # fmt: skip
     """A row for each pair: the number of its co-occurrences that add to each feature."""
@@ -430,12 +414,13 @@ def sum_features(
     pairs = lengths1.size
     widths = np.zeros((len(found), pairs), np.int64)
     pieces: list[I32] = [np.empty(0, np.int32)]
-    for own_widths, own in zip(widths, found, strict=True):
+    for own_widths, (own, counts) in zip(widths, found, strict=True):
         segment = segments[own.segment]
+        places = own.firsts.astype(np.uint32, copy=False), own.seconds.astype(np.uint32, copy=False)
         # A token adds at most a unigram and a bigram, to one order or to both.
-        listed = np.empty(2 * 2 * span * own.starts.size + 1, np.int32)
+        listed = np.empty(2 * 2 * span * len(own) + 1, np.int32)
         clock = kernels.list_columns(
-            segment.tokens, own.starts, own.seconds, own.orders, own.counts, lengths1, lengths2,
+            segment.tokens, *places, own.orders.astype(np.uint8, copy=False), counts, lengths1, lengths2,
             windows.left, windows.right, *basis_tables(segment, basis), terms, clocks, clock, listed, own_widths, taken,
         )  # fmt: skip
         pieces.append(listed[: int(own_widths.sum())].copy())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,36 +134,23 @@ def most_occurrences(corpus: Corpus, targets: Sequence[Target]) -> I64:
 # One word or pair ------------------------------------------------------------------------------------------------
 
 
-class Observation(NamedTuple):
-    """One observation: its segment, the positions of its targets (second -1 for a word), its order."""
-
-    segment: int
-    first: int
-    second: int
-    order: int
-
-
 @dataclass(frozen=True)
-class SegmentObservations:
-    """Observations of a word or pair in one segment: starts, second starts (-1 for a word), orders."""
+class Observations:
+    """Observations of words or pairs in one segment: starts, second starts (-1 for a word), orders."""
 
     segment: int
-    firsts: I64
-    seconds: I64
-    orders: I64
+    firsts: NDArray[Any]
+    seconds: NDArray[Any]
+    orders: NDArray[Any]
 
     def __len__(self) -> int:
         return int(self.firsts.size)
 
-    def at(self, index: int) -> Observation:
-        return Observation(
-            self.segment, *(int(part[index]) for part in (self.firsts, self.seconds, self.orders))
-        )
+    def take(self, chosen: slice | I64) -> Observations:
+        return Observations(self.segment, self.firsts[chosen], self.seconds[chosen], self.orders[chosen])
 
-    def take(self, chosen: slice | I64) -> SegmentObservations:
-        return SegmentObservations(
-            self.segment, self.firsts[chosen], self.seconds[chosen], self.orders[chosen]
-        )
+    def singly(self) -> Iterator[Observations]:
+        return (self.take(slice(at, at + 1)) for at in range(len(self)))
 
     def ends(self, lengths: Sequence[int] | Sequence[I64]) -> tuple[I64, I64]:
         """Where the first and the second target of each end; `lengths` are those of w1 and w2, or of the word."""
@@ -174,16 +161,10 @@ class SegmentObservations:
         )
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The observations of one word or pair that count, for each segment in order, and how many there are in all."""
-
-    segments: list[SegmentObservations]
-    total: int
-
-
-def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None) -> Observed:
-    """The first `limit` observations of a word or pair of targets."""
+def observe(
+    corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None
+) -> tuple[list[Observations], int]:
+    """The first `limit` observations of a word or pair of targets, by segment, and how many there are in all."""
     keys, found, total, kept = TargetKeys(targets), [], 0, 0
     for number, segment in enumerate(corpus.segments):
         places = find_occurrences(segment, keys)
@@ -193,10 +174,10 @@ def observe(corpus: Corpus, targets: Sequence[Target], between: int, limit: int 
         else:
             every = _of_pair(segment, places, targets[0] == targets[1], between)
         left = slice(None if limit is None else max(0, limit - kept))
-        found.append(SegmentObservations(number, *(part[left].astype(np.int64) for part in every)))
+        found.append(Observations(number, *(part[left].astype(np.int64) for part in every)))
         total += every[0].size
         kept += len(found[-1])
-    return Observed(found, total)
+    return found, total
 
 
 def _of_pair(segment: Segment, places: Occurrences, equal: bool, between: int) -> tuple[I64, I64, I64]:

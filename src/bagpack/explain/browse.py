@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.concordance import Context, show
-from bagpack.contexts.occurrences import Observation, SegmentObservations, find_occurrences, observe
+from bagpack.contexts.concordance import Context, show_all
+from bagpack.contexts.occurrences import Observations, find_occurrences, observe
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -62,55 +62,53 @@ class Browser:
         self.unknown = tuple(dict.fromkeys(w for w, t in zip(words, resolved, strict=True) if t is None))
         self.targets = [target for target in resolved if target is not None]
         self.lengths = [len(target.keys) for target in self.targets]
-        self._orders: dict[str, list[Observation]] = {}
-        self._pairs: list[SegmentObservations] = []
+        self._orders: dict[str, list[Observations]] = {}
+        self._pairs: list[Observations] = []
         self.sizes: list[int] = []
         if len(words) == 1 and not self.unknown:
             self._places = [find_occurrences(segment, self.targets) for segment in self.corpus.segments]
             self.sizes = [int(place.counts[0]) for place in self._places]
         elif not self.unknown:
-            self._pairs = observe(self.corpus, self.targets, self.windows.between, None).segments
+            self._pairs = observe(self.corpus, self.targets, self.windows.between, None)[0]
             self.sizes = [len(item) for item in self._pairs]
         self.total = sum(self.sizes)
 
-    def _observations(self, segment: int, chosen: I64) -> SegmentObservations:
+    def _observations(self, segment: int, chosen: I64) -> Observations:
         if self._pairs:
             return self._pairs[segment].take(chosen)
         positions = self._places[segment].positions(self.corpus.segments[segment].postings, 0)[chosen]
         none = np.zeros(chosen.size, np.int64)
-        return SegmentObservations(segment, positions.astype(np.int64), none - 1, none)
+        return Observations(segment, positions.astype(np.int64), none - 1, none)
 
     def lines(self, start: int = 0, size: int = 50, sort: str = "corpus") -> Lines:
         """`size` lines from number `start` on."""
         if sort not in SORTS[: 2 + len(self.words)]:
             raise UsageError(f"sort {sort} is unknown; choose {', '.join(SORTS[: 2 + len(self.words)])}")
         if sort == "corpus":
-            chosen: list[Observation] = []
+            chosen: list[Observations] = []
             reachable, first = self.total, 0
             for segment, own in enumerate(self.sizes):
                 wanted = np.arange(max(start - first, 0), min(start + size - first, own))
-                found = self._observations(segment, wanted)
-                chosen += map(found.at, range(len(found)))
+                chosen += self._observations(segment, wanted).singly()
                 first += own
         else:
             order = self._sorted(sort)
             reachable, chosen = len(order), order[start : start + size]
-        shown = tuple(show(self.corpus, item, self.lengths, self.windows) for item in chosen)
+        shown = tuple(show_all(self.corpus, item, self.lengths, self.windows)[0] for item in chosen)
         return Lines(self.total, reachable, start, shown)
 
-    def _sorted(self, sort: str) -> list[Observation]:
+    def _sorted(self, sort: str) -> list[Observations]:
         """Observations by the tokens next to them, without regard to case; equal ones in corpus order."""
         if sort not in self._orders:
-            keyed: list[tuple[tuple[str, ...], Observation]] = []
+            keyed: list[tuple[tuple[str, ...], Observations]] = []
             for number, pick in enumerate(spread(self.sizes, SORTED)):
                 observed = self._observations(number, pick)
-                found = map(observed.at, range(len(observed)))
-                keyed += zip(self._neighbours(observed, sort), found, strict=True)
+                keyed += zip(self._neighbours(observed, sort), observed.singly(), strict=True)
             keyed.sort(key=lambda entry: entry[0])
             self._orders[sort] = [observation for _, observation in keyed]
         return self._orders[sort]
 
-    def _neighbours(self, observed: SegmentObservations, sort: str) -> list[tuple[str, ...]]:
+    def _neighbours(self, observed: Observations, sort: str) -> list[tuple[str, ...]]:
         segment = self.corpus.segments[observed.segment]
         first_ends, second_ends = observed.ends(self.lengths)
         steps = np.arange(self.windows.between if sort == "between" else NEAREST)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import tokens_within
-from bagpack.contexts.occurrences import Observation, find_occurrences
+from bagpack.contexts.occurrences import Observations, find_occurrences
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -78,13 +78,12 @@ class WordPlaces:
         self.tags = codes[place.reshape(self.keys.shape)]
         self.tags[outside] = OUTSIDE
 
-    def examples(self, number: int) -> list[Observation]:
-        """Some occurrences, evenly over those that were looked at."""
+    def examples(self, number: int) -> list[Observations]:
+        """Some occurrences by segment, evenly over those that were looked at."""
         picks = spread([positions.size for _, positions in self.positions], number)
         return [
-            Observation(segment, int(positions[i]), -1, 0)
+            Observations(segment, positions[pick], np.full(len(pick), -1), np.zeros(len(pick), np.int64))
             for (segment, positions), pick in zip(self.positions, picks, strict=True)
-            for i in pick
         ]
 
     def parts_of_speech(self) -> dict[str, int]:

@@ -19,7 +19,6 @@ from bagpack.contexts.targets import ContextSource
 from bagpack.corpus.words import is_content_word
 from bagpack.explain.lines import PairEvidence
 from bagpack.explain.reasons import CONTEXT, FeaturePart, Like, Reason, group_features, make_reason
-from bagpack.learn.features import evidence
 from bagpack.learn.model import LinearModel, TrainingPairs
 from bagpack.names import COSINE, PRODUCT, SEGMENTS, STATISTICS, over_terms
 from bagpack.vectors.counts import PairCounts
@@ -94,7 +93,10 @@ class ObservedFeatures:
         places: list[str] = []
         parts: list[tuple[Any, ...]] = []
         blocks, rows, start = {}, {}, 0
-        for block, columns, values in model.observed(one):
+        features = model.features(one)
+        for block, row in features.split(features.matrix().toarray().T).items():
+            columns = np.flatnonzero(row[:, 0])
+            values = row[columns, 0]
             segments, weights = SEGMENTS[block], model.weights[block]
             # A block that is not over terms has each column as a place of its own.
             terms = len(weights) // len(segments)
@@ -105,10 +107,22 @@ class ObservedFeatures:
             places += [f"{block}:{segment}" for segment in segments]
             blocks[block] = slice(start, start + len(columns))
             start += len(columns)
-            rows[block] = np.zeros(len(weights))
-            rows[block][columns] = values
+            rows[block] = row[:, 0]
         joined: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return cls(places, blocks, rows, *joined)
+
+
+def evidence(one: PairCounts, block: str, columns: I64) -> I64:
+    """The integers behind some columns of a block."""
+    if block == STATISTICS:
+        plus, minus, seen = (int(values[0]) for values in (one.n_plus, one.n_minus, one.seen))
+        return np.array([plus, minus, seen, seen, plus - minus], dtype=np.int64)[columns]
+    if block == "v12":
+        return np.asarray(one.tocsr("v12").toarray()[0, columns])
+    first, second = (one.words[[int(rows[0])]].toarray()[0] for rows in (one.w1, one.w2))
+    if block == COSINE:
+        return np.full(len(columns), int(((first > 0) & (second > 0)).sum()), dtype=np.int64)
+    return np.asarray({"v1": first, "v2": second, PRODUCT: np.minimum(first, second)}[block][columns])
 
 
 class PairDecisions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis, words_of
-from bagpack.contexts.concordance import REST, Context, show
-from bagpack.contexts.count import AT_ONCE, Cooccurrences, Csr, PairCountsOf, make_rows, sum_features
+from bagpack.contexts.concordance import REST, Context, show_all
+from bagpack.contexts.count import Csr, PairCountsOf, make_rows, sum_pieces
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
-from bagpack.contexts.occurrences import SegmentObservations, observe
+from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -70,12 +70,12 @@ class PairEvidence:
         return cls(source, first, second, settings) if first and second else None
 
     @cached_property
-    def together(self) -> list[SegmentObservations]:
+    def together(self) -> list[Observations]:
         """All co-occurrences, in corpus order."""
-        return observe(self.source.for_pairs, self.targets, self.settings.windows.between, None).segments
+        return observe(self.source.for_pairs, self.targets, self.settings.windows.between, None)[0]
 
     @cached_property
-    def counted(self) -> list[SegmentObservations]:
+    def counted(self) -> list[Observations]:
         """The co-occurrences that are counted: the first ones, up to the limit."""
         if self.settings.limit is None:
             return self.together
@@ -84,9 +84,9 @@ class PairEvidence:
         return [item.take(slice(max(0, int(most)))) for item, most in zip(self.together, left, strict=True)]
 
     @cached_property
-    def _words(self) -> dict[Target, list[SegmentObservations]]:
+    def _words(self) -> dict[Target, list[Observations]]:
         corpus, limit = self.source.for_words, self.settings.limit
-        return {target: observe(corpus, [target], 0, limit).segments for target in set(self.targets)}
+        return {target: observe(corpus, [target], 0, limit)[0] for target in set(self.targets)}
 
     # Counts --------------------------------------------------------------------------------------------------------
 
@@ -110,22 +110,17 @@ class PairEvidence:
         turned = pairs[0] != self.targets
         one, two = (np.array([length]) for length in (self.lengths[::-1] if turned else self.lengths))
         order_of = np.array([MINUS, PLUS, BOTH] if turned else [PLUS, MINUS, BOTH], np.uint8)
-        total, taken = np.zeros(6 * len(basis), np.int64), np.zeros((1, 2), np.int64)
-        for item in self.counted:
-            for start in range(0, len(item), AT_ONCE):
-                some = item.take(slice(start, start + AT_ONCE))
-                places = some.firsts.astype(np.uint32), some.seconds.astype(np.uint32)
-                own = Cooccurrences(item.segment, *places, order_of[some.orders], np.array([len(some)]))
-                _, values, columns = sum_features(
-                    self.source.segments, [own], one, two, basis, settings, taken
-                )
-                total[columns] += values
-        columns = np.flatnonzero(total).astype(np.int32)
+        taken = np.zeros((1, 2), np.int64)
+        turned_orders = [replace(item, orders=order_of[item.orders]) for item in self.counted]
+        ends, values, columns = sum_pieces(
+            self.source.segments, turned_orders, one, two, basis, settings, taken
+        )
         found = sum(
             (np.bincount(order_of[item.orders], minlength=3) for item in self.together), np.zeros(3, np.int64)
         )
-        row = make_rows(total[columns], columns, np.array([columns.size]), total.size)
-        return PairCountsOf(row, (found[:2] + found[BOTH])[None, :], taken)
+        return PairCountsOf(
+            make_rows(values, columns, ends, 6 * len(basis)), (found[:2] + found[BOTH])[None, :], taken
+        )
 
     # Lines ---------------------------------------------------------------------------------------------------------
 
@@ -167,14 +162,14 @@ class PairEvidence:
             hits = np.flatnonzero(_holds(stored, starts, ends, term)) if term else np.arange(len(item))
             total += hits.size
             for index in hits[: None if most is None else most - len(shown)].tolist():
-                shown.append(show(corpus, item.at(index), lengths, windows))
+                shown += show_all(corpus, item.take(slice(index, index + 1)), lengths, windows)
                 place = int(starts[index]), int(ends[index])
                 spans.append(mark_line(stored, shown[-1], self.targets, lengths, windows, place, marked))
         return FeatureLines(total, total, tuple(shown), tuple(spans))
 
 
 def segment_bounds(
-    stored: Segment, item: SegmentObservations, segment: str, lengths: Sequence[int], windows: Windows
+    stored: Segment, item: Observations, segment: str, lengths: Sequence[int], windows: Windows
 ) -> tuple[I64, I64]:
     """Where a segment (`pre`, `+betw` …) of each observation starts and ends; nowhere for that of a statistic."""
     single = segment in WORD_SEGMENTS

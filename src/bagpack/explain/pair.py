@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts import kernels
-from bagpack.contexts.concordance import show
-from bagpack.contexts.occurrences import Observation, SegmentObservations
+from bagpack.contexts.concordance import show_all
+from bagpack.contexts.occurrences import Observations
 from bagpack.contexts.targets import ContextSource, Elsewhere, elsewhere
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -84,7 +84,7 @@ def sketch_pair(
     counts = [0 if target is None else occurrences(source.for_words, target) for target in (first, second)]
     unknown = tuple(dict.fromkeys(w for w, n in zip((w1, w2), counts, strict=True) if n == 0))
     lengths = (len(first.keys) if first else 0, len(second.keys) if second else 0)
-    found: list[SegmentObservations] = []
+    found: list[Observations] = []
     if first and second and not unknown:
         evidence = evidence or PairEvidence(source, first, second, CountSettings(windows, limit=None))
         found = evidence.together
@@ -94,12 +94,12 @@ def sketch_pair(
     by_gap = [np.bincount(gaps[own], minlength=windows.between + 1).tolist() for own in (~minus, minus)]
     n_plus, n_minus = map(sum, by_gap)
     around: dict[str, list[I64]] = {place: [NOTHING] for place in PAIR_SEGMENTS}
-    flat: list[Observation] = []
+    flat: list[Observations] = []
     between: list[tuple[str, ...]] = []
     for item, pick in zip(found, spread([len(item) for item in found], MOST), strict=True):
         picked = item.take(pick)
         between += _look_around(picked, source, lengths, windows, around)
-        flat += map(picked.at, range(len(picked)))
+        flat += picked.singly()
     middles, chosen = _middles(between, flat, top, examples)
     # Chance: each of the 2·(between + 1) places around w1 is w2 as often as any token is, and a word has itself in
     # the half of them that follow it; sentence ends are ignored.
@@ -111,13 +111,13 @@ def sketch_pair(
         distances_plus=tuple(by_gap[0]), distances_minus=tuple(by_gap[1]), sampled=len(flat),
         terms={place: keywords(np.concatenate(own), source.for_basis, top) for place, own in around.items()},
         middles=middles,
-        examples=[line_dict(show(source.for_pairs, item, lengths, windows)) for item in chosen],
+        examples=[line_dict(show_all(source.for_pairs, item, lengths, windows)[0]) for item in chosen],
         windows=str(windows), elsewhere=elsewhere(source, (w1, w2)),
     )  # fmt: skip
 
 
 def _look_around(
-    item: SegmentObservations, source: ContextSource, lengths: tuple[int, int], windows: Windows,
+    item: Observations, source: ContextSource, lengths: tuple[int, int], windows: Windows,
     around: dict[str, list[I64]],
 ) -> list[tuple[str, ...]]:  # fmt: skip
     """Add the numbers of the words before, between and after to ``around``; returns the order and the words between."""
@@ -140,8 +140,8 @@ def _look_around(
 
 
 def _middles(
-    between: list[tuple[str, ...]], flat: list[Observation], top: int, examples: int
-) -> tuple[list[Middle], list[Observation]]:
+    between: list[tuple[str, ...]], flat: list[Observations], top: int, examples: int
+) -> tuple[list[Middle], list[Observations]]:
     """The commonest middles, and examples that show them: one of each, then more from all over."""
     first = {middle: index for index, middle in reversed(list(enumerate(between)))}
     commonest = Counter(between).most_common()  # equal counts in corpus order

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from bagpack.contexts.concordance import show
+from bagpack.contexts.concordance import show_all
 from bagpack.contexts.targets import ContextSource, Elsewhere, Target, elsewhere
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -93,7 +94,8 @@ def sketch_word(
     for name, numbers in places.found.items():
         if words := places.collocates(numbers, top):
             patterns.append(Collocates(name, int(numbers.size), words))
-    lines = [show(corpus, place, [len(target.keys)], windows) for place in places.examples(examples)]
+    found = (show_all(corpus, own, [len(target.keys)], windows) for own in places.examples(examples))
+    lines = list(chain.from_iterable(found))
     return WordSketch(
         word=word, known_as=str(target), unknown=False, count=count,
         per_million=round(1e6 * count / max(corpus.tokens, 1), 2),

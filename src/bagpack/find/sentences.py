@@ -7,15 +7,14 @@ vector. Among equals the shortest sentence is shown, then the first of the corpu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.contexts.concordance import Context, show
+from bagpack.contexts.concordance import Context, show_all
 from bagpack.contexts.count import Csr, make_rows, search_pairs, sum_features, tasks_of_known
-from bagpack.contexts.occurrences import Observation
+from bagpack.contexts.occurrences import Observations
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.find.vocabulary import targets_of
@@ -36,18 +35,18 @@ def best_lines(
     settings = CountSettings(windows, LOOKED_AT)
     for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
         one, two = task.lengths
-        owners, scores, places = [], [], []
-        for own in search_pairs(task)[0]:
-            owner = np.repeat(np.arange(task.size), own.counts)
-            single = replace(own, counts=np.ones(owner.size, np.int64))
+        owners, scores = [], []
+        places: list[Observations] = []
+        for own, counts in search_pairs(task)[0]:
+            owner = np.repeat(np.arange(task.size), counts)
+            singly, taken = np.ones(owner.size, np.int64), np.zeros((owner.size, 2), np.int64)
             sizes, values, columns = sum_features(
-                corpus.segments, [single], one[owner], two[owner], model.basis, settings,
-                np.zeros((owner.size, 2), np.int64),
-            )  # fmt: skip
+                corpus.segments, [(own, singly)], one[owner], two[owner], model.basis, settings, taken
+            )
             rows = make_rows(values, columns, np.cumsum(sizes), 6 * len(model.basis))
             owners.append(owner)
             scores.append(_scores(model, rows, label))
-            places += [(own, index) for index in range(owner.size)]
+            places += own.singly()
         if not places:
             continue
         owner, score = np.concatenate(owners), np.concatenate(scores)
@@ -55,11 +54,7 @@ def best_lines(
         for pair, best in enumerate(np.split(order, np.searchsorted(owner[order], np.arange(1, task.size)))):
             written = []
             for at in best[: SHOWN + most].tolist():
-                own, index = places[at]
-                place = (int(column[index]) for column in (own.starts, own.seconds, own.orders))
-                line = show(
-                    corpus, Observation(own.segment, *place), [int(one[pair]), int(two[pair])], windows
-                )
+                line = show_all(corpus, places[at], [int(one[pair]), int(two[pair])], windows)[0]
                 written.append((-round(float(score[at]), 1), len(line.text), line))
             written.sort(key=lambda item: item[:2])
             once = {line.text: line for _, _, line in reversed(written)}

@@ -102,19 +102,13 @@ def _sigmoid(x: Floats, holds: Bools) -> Curve:
 # Held-out rows --------------------------------------------------------------------------------------------------
 
 
-def pair_groups(w1: Index, w2: Index) -> Index:
-    """A number per pair, the same for duplicates and for the pair the other way round."""
-    both = np.sort(np.column_stack([w1, w2]), axis=1)
-    return np.unique(both, axis=0, return_inverse=True)[1].ravel()
-
-
-def calibration_folds(columns: Bools, groups: Index, folds: int = FOLDS) -> Index:
+def calibration_folds(columns: Bools, groups: Index) -> Index:
     """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     n = len(columns)
     classes = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
-    folds = min(folds, len(np.unique(groups)), int(np.bincount(classes).max()))
+    folds = min(FOLDS, len(np.unique(groups)), int(np.bincount(classes).max()))
     if folds < 2:
         raise UsageError(f"{n} rows in {len(np.unique(groups))} groups cannot be divided into two folds")
     out = np.empty(n, dtype=np.intp)
@@ -195,8 +189,8 @@ class Threshold:
         )
 
 
-def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANSWERS) -> Threshold:
-    """The threshold with the most answers (at least ``least``, or all) that reaches ``precision`` on held-out rows."""
+def choose_threshold(held_out: Answers, precision: float) -> Threshold:
+    """The threshold with the most answers, LEAST_ANSWERS or all, that reaches ``precision`` on held-out rows."""
     if not 0 < precision <= 1:
         raise UsageError(f"--precision must be above 0 and at most 1, not {precision}")
     order = np.argsort(-held_out.probability, kind="stable")
@@ -205,7 +199,7 @@ def choose_threshold(held_out: Answers, precision: float, least: int = LEAST_ANS
     reached = np.cumsum(held_out.correct[order]) / given
     # Equal probabilities are answered together.
     last = np.append(probability[1:] != probability[:-1], True)
-    possible = np.flatnonzero(last & (given >= min(least, len(order))))
+    possible = np.flatnonzero(last & (given >= min(LEAST_ANSWERS, len(order))))
     enough = possible[reached[possible] >= precision]
     at = int(enough[-1]) if len(enough) else int(possible[np.argmax(reached[possible])])
     value = float(probability[at]) if len(enough) else None

@@ -129,7 +129,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with labels y."""
         svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
-        self._fit(X, encode_targets(_given(y, self)), svm)
+        self._fit(X, encode_targets(y), svm)
         self.classes_ = np.array(self.model_.classes)
         return self
 
@@ -174,16 +174,8 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with ratings y."""
         svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
-        return self._fit(X, encode_targets(_given(y, self), kind="rating"), svm)
+        return self._fit(X, encode_targets(y, kind="rating"), svm)
 
     def predict(self, X: Any) -> Floats:
         """Predicted ratings."""
         return self._decisions(X)[:, 0]
-
-
-def _given(y: Any, estimator: BaseEstimator) -> Any:
-    if y is None:
-        raise InputError(
-            f"requires y to be passed, but the target y is None: {type(estimator).__name__} needs an answer per pair"
-        )
-    return y

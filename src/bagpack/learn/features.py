@@ -6,7 +6,7 @@ Both return `Features`, which hold the numbers as the counts are held: once per 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bagpack.errors import UsageError
 from bagpack.kernels import allocating_kernel, kernel, read_only
-from bagpack.names import CONDITIONS, COSINE, PRODUCT, STATISTICS
+from bagpack.names import CONDITIONS, COSINE, PRODUCT, STATISTICS, block_width
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def used_words(rows: PairCounts) -> tuple[Csr, Index, Index]:
     return rows.words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
 
 
+def no_words(rows: PairCounts) -> Csr:
+    """Rows without a column, for a condition that does not use the words."""
+    return sparse.csr_array((rows.words.shape[0], 0))
+
+
 def weighted_pairs(rows: PairCounts) -> Csr:
     """n/(n+1) · φ(v12), n being how often a pair is seen: rarely seen pairs get less weight."""
     weighted = weigh(rows.tocsr("v12"), rows.basis)
@@ -153,23 +158,21 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
     """
     wanted, terms = CONDITIONS[condition], len(rows.basis)
     blocks: dict[str, int] = {}
-    parts: dict[str, Any] = {}
     own: list[Csr] = []
-    w1, w2 = rows.w1, rows.w2
+    words, w1, w2, lengths = no_words(rows), rows.w1, rows.w2, np.zeros(0)
     if "v1" in wanted:
         counts, w1, w2 = used_words(rows)
         words = weigh(counts, rows.basis)
         cosines, squares = row_products(words, w1, w2)
         lengths = np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0.0)
         blocks |= {"v1": 2 * terms, "v2": 2 * terms, PRODUCT: 2 * terms, COSINE: 1}
-        parts |= {"first": words, "second": words, "product": lengths}
         own.append(sparse.csr_array(COSINE_FACTOR * cosines[:, None]))
     if "v12" in wanted:
         pairs = weighted_pairs(rows) * v12
         statistics = STATISTICS_FACTOR * statistics_of(rows.totals, rows.basis, rows.settings)
         blocks |= {"v12": 6 * terms, STATISTICS: statistics.shape[1]}
         own += [pairs, sparse.csr_array(statistics)]
-    return Features(blocks, w1, w2, own=sparse.csr_array(sparse.hstack(own, format="csr")), **parts)
+    return Features(blocks, w1, w2, words, words, sparse.csr_array(sparse.hstack(own, format="csr")), lengths)
 
 
 # Preset `paper` -------------------------------------------------------------------------------------------------
@@ -247,22 +250,25 @@ def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: st
     Scaling moves zero and would make the matrix dense, so each column's image of zero is subtracted again: an all-zero
     row stays zero, and a linear SVM with a free bias has the same solution.
     """
-    wanted, terms = CONDITIONS[condition], len(rows.basis)
-    parts: dict[str, Any] = {}
+    wanted = CONDITIONS[condition]
+    first = second = no_words(rows)
+    own: Csr = sparse.csr_array((len(rows), 0))
     w1, w2 = rows.w1, rows.w2
     if "v1" in wanted:
         words, w1, w2 = used_words(rows)
-        parts = {"first": scaled(words, train["v1"]), "second": scaled(words, train["v2"])}
+        first, second = scaled(words, train["v1"]), scaled(words, train["v2"])
     if "v12" in wanted:
-        parts["own"] = scaled(rows.tocsr("v12"), train["v12"])
-    return Features({block: (6 if block == "v12" else 2) * terms for block in wanted}, w1, w2, **parts)
+        own = scaled(rows.tocsr("v12"), train["v12"])
+    return Features(
+        {block: block_width(block, len(rows.basis)) for block in wanted}, w1, w2, first, second, own
+    )
 
 
 def word_features(rows: PairCounts) -> Features:
     """Which words are in the pair and nothing else: the baseline that never saw a corpus."""
     n = rows.words.shape[0]
     words = sparse.csr_array(sparse.eye_array(n, format="csr"))
-    return Features({"w1": n, "w2": n}, rows.w1, rows.w2, first=words, second=words)
+    return Features({"w1": n, "w2": n}, rows.w1, rows.w2, words, words, sparse.csr_array((len(rows), 0)))
 
 
 # Presets --------------------------------------------------------------------------------------------------------
@@ -339,42 +345,42 @@ def get_preset(preset: str | Preset) -> Preset:
 class Features:
     """Features of n pairs, in blocks of columns.
 
-    Pair i has ``first[w1[i]]``, ``second[w2[i]]``, ``product[i] · first[w1[i]] ∘ second[w2[i]]`` and ``own[i]``; what
-    is None is omitted. Products are formed where they are needed.
+    Pair i has ``first[w1[i]]``, ``second[w2[i]]``, ``product[i] · first[w1[i]] ∘ second[w2[i]]`` and ``own[i]``.
+    Products, which an empty ``product`` omits, are formed where they are needed.
     """
 
     blocks: Mapping[str, int]  # name and number of columns of each, in this order
     w1: Index
     w2: Index
-    first: Csr | None = None
-    second: Csr | None = None
-    product: Floats | None = None
-    own: Csr | None = None
+    first: Csr
+    second: Csr
+    own: Csr
+    product: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.w1)
 
-    def words(self) -> list[tuple[Csr, Index]]:
+    @property
+    def words(self) -> tuple[tuple[Csr, Index], ...]:
         """The table of first words and the one of second words, each with the row of each pair."""
-        both = ((self.first, self.w1), (self.second, self.w2))
-        return [(table, rows) for table, rows in both if table is not None]
+        return (self.first, self.w1), (self.second, self.w2)
 
     def take(self, rows: Any) -> Features:
         """The features of some of the pairs; word tables are shared."""
-        product, own = (None if part is None else part[rows] for part in (self.product, self.own))
-        return replace(self, w1=self.w1[rows], w2=self.w2[rows], product=product, own=own)
+        product = self.product[rows] if len(self.product) else self.product
+        return replace(self, w1=self.w1[rows], w2=self.w2[rows], product=product, own=self.own[rows])
 
-    def products(self) -> Csr | None:
+    def products(self) -> Csr:
         """Products of the two words' rows, a row for each pair."""
-        if self.product is None or self.first is None or self.second is None:
-            return None
+        if not len(self.product):
+            return sparse.csr_array((len(self), 0))
         rows = sparse.csr_array(self.first[self.w1].multiply(self.second[self.w2]))
         return with_values(rows, rows.data * np.repeat(self.product, np.diff(rows.indptr)))
 
     def matrix(self) -> Csr:
         """All features as one sparse array, a row for each pair."""
-        parts = [*(table[rows] for table, rows in self.words()), self.products(), self.own]
-        return sparse.csr_array(sparse.hstack([part for part in parts if part is not None], format="csr"))
+        parts = [*(table[rows] for table, rows in self.words), self.products(), self.own]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
 
     def split(self, weights: Floats) -> dict[str, Floats]:
         """Weights of all columns (columns × outputs) by block."""
@@ -384,39 +390,36 @@ class Features:
 
     def decisions(self, weights: Floats) -> Floats:
         """Features times weights, columns × outputs: once per word, products pair by pair."""
+        width = self.first.shape[1]
         out = np.zeros((len(self), weights.shape[1]))
-        at = 0
-        for table, rows in self.words():
-            out += np.asarray(table @ weights[at : at + table.shape[1]])[rows]
-            at += table.shape[1]
-        if self.product is not None and self.first is not None:
-            of_product = np.ascontiguousarray(weights[at : at + self.first.shape[1]])
+        for table, rows in self.words:
+            out += np.asarray(table @ weights[:width])[rows]
+            weights = weights[width:]
+        if len(self.product):
+            of_product = np.ascontiguousarray(weights[:width])
             _product_dots(
                 *row_arrays(self.first), *_by_first(self.w1, self.w2), self.product, of_product, out
             )
-            at += self.first.shape[1]
-        if self.own is not None:
-            out += np.asarray(self.own @ weights[at:])
+            weights = weights[width:]
+        out += np.asarray(self.own @ weights)
         return out
 
     def combine(self, coef: Floats) -> Floats:
         """Σ_i coef_i · features of pair i, columns × outputs; ``coef`` is pairs × outputs."""
-        parts = [np.asarray(table.T @ sum_by(rows, coef, table.shape[0])) for table, rows in self.words()]
-        if self.product is not None and self.first is not None:
+        parts = [np.asarray(table.T @ sum_by(rows, coef, table.shape[0])) for table, rows in self.words]
+        if len(self.product):
             columns = [np.zeros(self.first.shape[1]) for _ in coef.T]
             arrays = (*row_arrays(self.first), *_by_first(self.w1, self.w2))
             for column, own in zip(columns, coef.T, strict=True):
                 _product_sums(*arrays, self.product * own, column)
             parts.append(np.stack(columns, axis=1))
-        if self.own is not None:
-            parts.append(np.asarray(self.own.T @ coef))
-        return np.concatenate(parts)
+        return np.concatenate([*parts, np.asarray(self.own.T @ coef)])
 
     def squares(self) -> Floats:
-        out = np.zeros(len(self)) if self.own is None else _row_squares(self.own)
-        for table, rows in self.words():
+        out = _row_squares(self.own)
+        for table, rows in self.words:
             out += _row_squares(table)[rows]
-        if self.product is not None and self.first is not None:
+        if len(self.product):
             out += self.product**2 * row_products(self.first, self.w1, self.w2)[1]
         return out
 
@@ -538,19 +541,3 @@ def row_products(rows: Csr, w1: Index, w2: Index) -> tuple[Floats, Floats]:
     sums, squares = np.zeros(len(w1)), np.zeros(len(w1))
     _product_totals(*row_arrays(rows), *_by_first(w1, w2), np.zeros(rows.shape[1]), sums, squares)
     return sums, squares
-
-
-# Explanations ---------------------------------------------------------------------------------------------------
-
-
-def evidence(one: PairCounts, block: str, columns: Ints) -> Ints:
-    """For a single pair and some columns of a block, the integers behind them, as an explanation shows them."""
-    if block == STATISTICS:
-        plus, minus, seen = (int(values[0]) for values in (one.n_plus, one.n_minus, one.seen))
-        return np.array([plus, minus, seen, seen, plus - minus], dtype=np.int64)[columns]
-    if block == "v12":
-        return np.asarray(one.tocsr("v12").toarray()[0, columns])
-    first, second = (one.words[[int(rows[0])]].toarray()[0] for rows in (one.w1, one.w2))
-    if block == COSINE:
-        return np.full(len(columns), int(((first > 0) & (second > 0)).sum()), dtype=np.int64)
-    return np.asarray({"v1": first, "v2": second, PRODUCT: np.minimum(first, second)}[block][columns])

@@ -142,11 +142,14 @@ def hold_out(
 
 
 def _unordered_pairs(counts: PairCounts) -> Index:
-    """A number per unordered pair, by the order of the words: folds must not depend on what was counted before."""
+    """A number per pair, the same for its repetitions and its reverse.
+
+    It is by the order of the words: folds must not depend on what was counted before.
+    """
     words = [(key, b"") if key else (b"", name) for key, name in zip(counts.keys, counts.names, strict=True)]
     number = {word: k for k, word in enumerate(sorted(set(words)))}
     rank = np.array([number[word] for word in words], np.intp)
-    return calibration.pair_groups(*rank[counts.rows].T)
+    return np.unique(np.sort(rank[counts.rows], axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def calibrate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bagpack.learn.features import Bools, Csr, Features, Floats, Index, Ints
+    from bagpack.learn.features import Bools, Csr, Features, Floats, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,7 @@ class TrainingPairs:
     w1: Index  # the number of each pair's first word
     w2: Index
     coef: Floats  # dual coefficients, pairs × outputs
-    rows: Mapping[
-        str, Csr
-    ]  # features in single precision: of v1 and v2 a row for each word, of v12 one for each pair
+    rows: Mapping[str, Csr]  # single precision: of v1 and v2 a row for each word, of v12 one for each pair
     means: Mapping[str, Floats]  # the mean training row of every block
 
     @classmethod
@@ -58,17 +56,15 @@ class TrainingPairs:
             names[features.w1[at]] = names[features.w1[at]] or one
             names[features.w2[at]] = names[features.w2[at]] or two
         means = features.split(features.combine(np.full((n, 1), 1 / n)))
-        first, second, own = (
-            None if rows is None else sparse.csr_array(rows.astype(np.float32))
-            for rows in (features.first, features.second, features.own)
-        )
-        rows = {"v1": first, "v2": first if features.second is features.first else second}
-        if own is not None and "v12" in features.blocks:
+        tables = {"v1": features.first, "v2": features.second}
+        if "v12" in features.blocks:
             before = 1 if COSINE in features.blocks else 0
-            rows["v12"] = own[:, before : before + features.blocks["v12"]]
-        kept = {block: table for block, table in rows.items() if table is not None}
+            tables["v12"] = features.own[:, before : before + features.blocks["v12"]]
+        # v1 and v2 of preset `modern` are one table.
+        single = {id(table): sparse.csr_array(table.astype(np.float32)) for table in tables.values()}
+        rows = {block: single[id(table)] for block, table in tables.items() if block in features.blocks}
         of_blocks = {block: mean[:, 0] for block, mean in means.items()}
-        return cls(tuple(names), features.w1, features.w2, coef, kept, of_blocks)
+        return cls(tuple(names), features.w1, features.w2, coef, rows, of_blocks)
 
     def pair_name(self, pair: int) -> str:
         return f"{self.names[self.w1[pair]]} – {self.names[self.w2[pair]]}"
@@ -242,19 +238,9 @@ class LinearModel:
             return known
         return known & self.threshold.accepts(self.answer_probabilities(decisions))
 
-    def label_scores(self, X: Any) -> Floats:
-        """One decision value per class, also for two classes (the first class's is the negated one)."""
-        return self.scores_of(self.decisions(X))
-
     def scores_of(self, decisions: Floats) -> Floats:
+        """One decision value per class, also for two classes (the first class's is the negated one)."""
         return np.hstack([-decisions, decisions]) if self.kind == "binary" else decisions
-
-    def observed(self, one: PairCounts) -> Iterator[tuple[str, Ints, Floats]]:
-        """The features of a single pair that are not zero: of each block, their columns and values."""
-        features = self.features(one)
-        for block, column in features.split(features.matrix().toarray().T).items():
-            own = np.flatnonzero(column[:, 0])
-            yield block, own, column[own, 0]
 
     def trained_on(self, counts: PairCounts) -> Bools:
         """Whether each pair, in any form of its words with the same lemmas, was a training pair."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,7 +200,7 @@ def _optimise_exactly(  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Features as the kernel takes them, and what all outputs share; a part that they lack has rows of zeros."""
+    """Features as the kernel takes them, and what all outputs share."""
 
     features: Features
     arrays: tuple[Any, ...]  # of first, second and own rows, w1, w2 and product
@@ -211,20 +211,17 @@ class _Rows:
 
     @classmethod
     def of(cls, features: Features) -> _Rows:
-        n = len(features)
-        zeros = sparse.csr_array((n, 0))
-        parts = [zeros if part is None else part for part in (features.first, features.second, features.own)]
-        if features.first is None:  # every pair is a word of its own, so that the order is random
-            w1 = w2 = np.arange(n)
-        else:
-            w1, w2 = features.w1, features.w2
-        product = np.zeros(0) if features.product is None else features.product
-        products = parts[0].shape[1] if product.size else 0
-        widths = (parts[0].shape[1], parts[1].shape[1], products, parts[2].shape[1])
+        n, width = len(features), features.first.shape[1]
+        if not width:  # every pair is a word of its own, so that the order is random
+            none = sparse.csr_array((n, 0))
+            features = replace(features, first=none, second=none, w1=np.arange(n), w2=np.arange(n))
+        rows = map(row_arrays, (features.first, features.second, features.own))
+        words = (number.astype(np.int64) for number in (features.w1, features.w2))
+        widths = (width, width, width if len(features.product) else 0, features.own.shape[1])
         mean = features.combine(np.full((n, 1), 1 / n))
         return cls(
-            features, (*map(row_arrays, parts), w1.astype(np.int64), w2.astype(np.int64), product),
-            np.cumsum([0, *widths]), features.squares(), features.decisions(mean)[:, 0], float((mean * mean).sum()),
+            features, (*rows, *words, features.product), np.cumsum([0, *widths]), features.squares(),
+            features.decisions(mean)[:, 0], float((mean * mean).sum()),
         )  # fmt: skip
 
 

@@ -133,13 +133,13 @@ def row_gram(rows: Csr) -> Floats:
 def pair_gram(features: Features) -> Floats:
     """``G1[w1, w1] + G2[w2, w2]`` of the distinct words' rows, and the Gram matrices of products and own columns."""
     out = np.zeros((len(features), len(features)))
-    for table, rows in features.words():
+    for table, rows in features.words if features.first.shape[1] else ():
         words = row_gram(table)
         for start in range(0, len(rows), ROWS_AT_ONCE):
             own = slice(start, start + ROWS_AT_ONCE)
             out[own] += words[rows[own]][:, rows]
     for part in (features.products(), features.own):
-        if part is not None:
+        if part.shape[1]:
             out += row_gram(part)
     return out
 

@@ -83,6 +83,10 @@ def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> T
 
 def _column(y: Any) -> Any:
     """A data frame, series or iterable as a list or an array of one value per pair."""
+    if y is None:
+        raise InputError(
+            "fit requires y to be passed, but the target y is None; one answer per pair is needed"
+        )
     if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
         raise InputError(f"y is {y!r}; one answer per pair is needed")
     if not hasattr(y, "__array__"):

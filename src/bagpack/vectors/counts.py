@@ -365,8 +365,7 @@ _lock = threading.Lock()
 
 def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> CountCache:
     """What was counted recently in the same corpus, over the same basis: an empty cache if nothing was."""
-    counts = (*basis.unigram_counts, *basis.bigram_counts)
-    key = (str(source.path), source.content_hash, f"{basis.hash}{hash(counts)}", settings)
+    key = (str(source.path), source.content_hash, basis.hash, settings)
     with _lock:
         cache = _kept.pop(key, None)
         if cache is None or cache.entries > MOST_ENTRIES:
