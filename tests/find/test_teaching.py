@@ -8,6 +8,7 @@ from bagpack import find_pairs
 from bagpack.errors import InputError
 from bagpack.find.examples import Examples
 from bagpack.find.options import FindOptions
+from bagpack.find.ranking import choose_pairs
 from bagpack.find.teaching import LEAST, UNCERTAIN, Teaching, is_held_out
 
 from .conftest import GIVEN, HELD_OUT
@@ -46,6 +47,16 @@ def test_answers_change_the_ranking(teaching):
     assert after.examples == (len(GIVEN), 1) and wrong not in [row.pair for row in after.rows]
     assert set(teaching.trained.drawn) <= set(teaching.first.trained.drawn)
     assert [row.pair for row in before.rows[:20]] != [row.pair for row in after.rows[:20]]
+
+
+def test_words_of_answers_may_be_recombined(teaching, monkeypatch):
+    """Only pairs of two words of the examples are few in the list: with those of answers, right pairs would be lost."""
+    limited = []
+    monkeypatch.setattr(
+        "bagpack.find.teaching.choose_pairs", lambda *given: limited.append(given[-1]) or choose_pairs(*given)
+    )
+    teaching.rank({pair: True for pair in HELD_OUT if not is_held_out(pair)})
+    assert limited == [EXAMPLES]
 
 
 def test_a_fifth_of_the_answers_is_not_trained_on(teaching):

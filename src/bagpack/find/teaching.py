@@ -130,7 +130,7 @@ class Teaching:
             places, scored = self._last
         self._last = places, scored
         marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
-        rows = found_rows(scored, choose_pairs(scored, self.pool, marked, used)[0])
+        rows = found_rows(scored, choose_pairs(scored, self.pool, marked, self.examples)[0])
         numbers = len(used.positives), len(used.negatives)
         return Ranking(rows, len(answered), numbers, precision, before, kept)
 
