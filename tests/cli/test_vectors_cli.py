@@ -68,7 +68,8 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
 
 def test_vectors_of_standard_input_with_other_columns(cli, store, tmp_path):
     done = cli(
-        "vectors", store, "-", "--out", tmp_path / "x.tsv", "-b", 4, "--columns", "w1=a,w2=b", "--windows", "4-3",
+        "vectors", store, "-", "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1, "--windows", "4-3",
+        "--columns", "w1=a,w2=b",
         stdin=b"a\tb\ncat\tlion\n",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -89,7 +90,7 @@ def test_a_basis_is_made_edited_and_used(cli, store, pairs, tmp_path):
     assert list(facts["unigrams"]) == list(Basis.from_tsv(done.out).unigrams)
     edited = tmp_path / "basis.tsv"
     edited.write_text(done.out + "unigram\tonly\n")
-    assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "--basis", edited).code == 0
+    assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "--basis", edited, "-j", 1).code == 0
     assert PairCounts.open(tmp_path / "m.bpm").basis.terms[3] == "only"
 
 
@@ -103,7 +104,7 @@ def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
     lines = saved.read_text().splitlines()
     assert [lines[0], *lines[2:]] == basis.read_text().splitlines()  # behind the header, a checksum
     assert cli("info", saved, "--verify").code == 0
-    saved.write_bytes(saved.read_bytes()[:-2] + b"9\n")
+    saved.write_text(saved.read_text().replace("unigram\ta\t", "unigram\tz\t"))
     assert cli("info", saved, "--verify").code == 1
     assert "is no basis that BagPack made" in cli("basis", store, "--out", write("notes.txt", "mine")).err
     for content in ("unigram\tonly\nunigrm\tx\n", b"<!doctype html>\n", bytes(range(256))):
@@ -195,7 +196,9 @@ def test_an_output_that_exists_or_cannot_be_written(cli, fails, store, pairs, wr
         )
         assert kept.read_text() == "mine"
     assert "is not a BagPack matrix, so it is not replaced" in fails(pairs, "--overwrite")
-    assert cli("vectors", store, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "--overwrite").code == 0
+    assert (
+        cli("vectors", store, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1, "--overwrite").code == 0
+    )
     for out in ("x.tsv/m.bpm", "x.tsv/y.tsv", "x.tsv/deeper/y.tsv"):
         assert "cannot be written" in fails(pairs, out=out)
 
@@ -205,7 +208,7 @@ def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, m
     def fill(*args):
         raise OSError(28, "No space left on device")
 
-    assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4).code == 0
+    assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4, "-j", 1).code == 0
     before = files_below(tmp_path)
     monkeypatch.setattr(storage, "write_array", fill)
     monkeypatch.setattr(storage, "write_tsv", fill)
