@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -160,6 +161,22 @@ def cli(monkeypatch, capsys):
 
 def bagpack_command(*args):
     return [sys.executable, "-c", "from bagpack.cli import main; main()", *map(str, args)]
+
+
+def serving_command(*args, **limits):
+    """A command that serves pages. Without other limits, a page may take long: the machine may be busy."""
+    command = bagpack_command(*args)
+    limited = f"partial(server.Limits, **{ {'seconds': LIMIT, **limits}!r})"
+    command[2] = (
+        f"from functools import partial; from bagpack.app import server; server.Limits = {limited}; {command[2]}"
+    )
+    return command
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,7 +14,7 @@ import pytest
 from bagpack.app import Library, create_app
 from bagpack.app.pool import Limits
 from bagpack.corpus.build.index import index_corpus
-from tests.conftest import LIMIT, bagpack_command, run_apart
+from tests.conftest import LIMIT, free_port, run_apart, serving_command
 from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
@@ -43,12 +42,6 @@ def world(tmp_path_factory):
     options = TrainOptions(folds=3, counting=CountOptions(40))
     train_file(str(folder / "c.bp"), str(folder / "train.tsv"), str(folder / "m.model"), options)
     return folder
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @asynccontextmanager
@@ -88,22 +81,11 @@ def is_answered(port):
         connection.close()
 
 
-LIMITED = """
-from functools import partial
-from bagpack.app import server
-server.Limits = partial(server.Limits, **{limits!r})
-"""
-
-
 @contextmanager
 def served(*arguments, files=None, limits=None):
-    """A command that serves pages, as a user starts it, in a process of its own: its address and its process.
-
-    Without other `limits`, a page may take long: the machine may be busy.
-    """
+    """A command that serves pages, as a user starts it, in a process of its own: its address and its process."""
     port = free_port()
-    command = bagpack_command(*arguments, "--port", port)
-    command[2] = LIMITED.format(limits={"seconds": LIMIT, **(limits or {})}) + command[2]
+    command = serving_command(*arguments, "--port", port, **(limits or {}))
     if files is not None:
         command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
     with tempfile.NamedTemporaryFile() as log:
@@ -153,22 +135,12 @@ def visit(browser, server):
         page = context.new_page()
         page.set_default_timeout(LIMIT * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "console",
-            lambda message: (
-                complaints.append(message.text)
-                if message.type == "error" and "Failed to load resource" not in message.text
-                else None
-            ),
-        )
-        page.on(
-            "request",
-            lambda request: complaints.append(request.url) if not request.url.startswith(server) else None,
-        )
+        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        page.on("request", lambda asked: asked.url.startswith(server) or complaints.append(asked.url))
         page.goto(path)
         return page
 
     yield go
     for context in opened:
         context.close()
-    assert complaints == []
+    assert [said for said in complaints if "Failed to load resource" not in said] == []

@@ -46,7 +46,7 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
     assert "sentences" in cli("info", tmp_path / "p").out
     verified = json.loads(cli("info", tmp_path / "p", "--json", "--verify").out)
     assert verified["whole"] is True
-    assert cli("--version").out.startswith("bagpack ")
+    assert cli("--version").out == f"bagpack {bagpack.__version__}\n"
 
 
 @pytest.fixture
@@ -84,13 +84,9 @@ def test_progress_on_a_terminal(tmp_path, write):
     assert "5,400,000 tokens" in shown
     lines = [line for line in re.split(r"[\r\n]+", shown) if "elapsed" in line]
     assert max(map(len, lines)) <= 78  # a ^C fits on the line, so that all of it is cleared
-
-
-def test_a_terminal_that_cannot_move_its_cursor_has_no_progress(tmp_path, write):
-    source = write("a.txt", "Lions sleep.\n")
-    code, _, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1", term="dumb")
-    assert code == 0
-    assert shown.startswith(f"{tmp_path / 's'}: 3 tokens")
+    dumb = write("a.txt", "Lions sleep.\n")  # a terminal that cannot move its cursor has no progress
+    code, _, shown = on_terminal("index", dumb, "--out", tmp_path / "d", "--jobs", "1", term="dumb")
+    assert code == 0 and shown.startswith(f"{tmp_path / 'd'}: 3 tokens")
 
 
 def interrupt(args, ready):
@@ -126,39 +122,23 @@ def test_ctrl_c_inside_a_callback_of_c_is_not_lost(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process, jobs):
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process):
     small = write("a.vert", "<s>\nlion\tN\tlion\n</s>\n")  # a part of its own
     large = write("b.txt", "The lion sleeps near the tree of the old mason.\n" * 200_000)
     out = tmp_path / "s.bp"
-    args = ("index", large, "--out", out, "-j", jobs)
+    args = ("index", large, "--out", out, "-j", 1)
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp/work/progress/*")))
     assert code == 130
     assert said == "bagpack: interrupted; nothing was finished, so nothing is kept\n"
     assert sorted(tmp_path.iterdir()) == [small, large]
-    args = ("index", small, large, "--out", out, "-j", jobs)
+    args = ("index", small, large, "--out", out, "-j", 2)
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp/segments/*.json")))
     assert code == 130
-    assert said == (
-        "bagpack: interrupted; finished work is kept: run the same command with --resume to continue\n"
-    )
+    assert said.startswith("bagpack: interrupted; finished work is kept: ") and "--resume" in said
     resumed = process(*args, "--resume")
     assert resumed.code == 0
     whole, read = (re.search(rf"{before}([\d,]+) tokens", resumed.err)[1] for before in (": ", "\n"))
     assert int(read.replace(",", "")) < int(whole.replace(",", ""))
-
-
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_while_an_engine_is_asked(tmp_path, write, cli, monkeypatch):
-    source = write("a.txt", "The lion sleeps near the tree of the old mason.\n")
-    pairs = write("p.tsv", "w1\tw2\nlion\ttree\nmason\ttree\n")
-    engine = f"tantivy:{tmp_path / 'index'}"
-    assert cli("engine", "build", engine, source).code == 0
-    args = ("fetch", pairs, "--engine", engine, "--out", tmp_path / "s.bps", "--rate", "2")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    code, said = interrupt(args, lambda: any((tmp_path / "cache").rglob("*.sqlite3")))
-    assert code == 130
-    assert said == "bagpack: interrupted; answers are kept: run the same command to continue\n"
 
 
 def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
@@ -171,19 +151,16 @@ def test_ctrl_c_where_nothing_is_kept(cli, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_output_on_a_full_disk(tmp_path, write, cli, options):
+def test_output_on_a_full_disk(tmp_path, write, cli):
     cli("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            bagpack_command("contexts", tmp_path / "s", "lion", *options),
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
-        "bagpack: the disk is full: the output could not be written; free some space there and run the command again"
-    )
-    assert "Exception" not in done.stderr
+    for options in ([], ["--json"]):
+        command = bagpack_command("contexts", tmp_path / "s", "lion", *options)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1 and "Exception" not in done.stderr
+        assert done.stderr.splitlines()[-1].startswith(
+            "bagpack: the disk is full: the output could not be written;"
+        )
 
 
 def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
@@ -195,10 +172,3 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert done.code == 1
     assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
-
-
-def test_the_package_is_a_program():
-    done = subprocess.run(
-        [sys.executable, "-m", "bagpack", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"bagpack {bagpack.__version__}\n"

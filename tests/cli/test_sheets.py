@@ -3,13 +3,10 @@
 import csv
 import io
 import json
-import shutil
-import subprocess
 import zipfile
 
 import pytest
 from tests.cli.conftest import PAIRS, refuses
-from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 from tests.tasks.sheets import xlsx
 
@@ -47,6 +44,14 @@ def test_one_writer_for_three_formats(tmp_path):
     ]
     with zipfile.ZipFile(tmp_path / "t.xlsx") as book:
         assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+    write_table(tmp_path / "again.xlsx", ROWS)
+    assert (tmp_path / "again.xlsx").read_bytes() == (tmp_path / "t.xlsx").read_bytes()
+    with pytest.raises(UsageError, match=r"the most that \.xlsx can hold; name it \.tsv or \.csv"):
+        write_table(tmp_path / "wide.xlsx", [["x"] * 16_385])
+    assert not (tmp_path / "wide.xlsx").exists()
+    for name in ("t.xls", "t.ods", "t.csv.gz", "t.doc", "t.json"):
+        with pytest.raises(UsageError, match=r"cannot be written as \.\w+; name it \.tsv, \.csv or \.xlsx"):
+            check_table(tmp_path / name, "predictions")
 
 
 def test_what_is_guarded_is_read_back():
@@ -54,24 +59,6 @@ def test_what_is_guarded_is_read_back():
         assert unguarded(guarded(text)) == text
     assert guarded(-1) == "-1" and guarded(True) == "yes"
     assert table_text([["a", None]], ";") == "a;\n"
-
-
-@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.csv.gz", "t.doc", "t.json"])
-def test_what_cannot_be_written_is_reported(tmp_path, name):
-    with pytest.raises(UsageError, match=r"cannot be written as \.\w+; name it \.tsv, \.csv or \.xlsx"):
-        check_table(tmp_path / name, "predictions")
-
-
-def test_too_many_columns_for_a_sheet(tmp_path):
-    with pytest.raises(UsageError, match=r"the most that \.xlsx can hold; name it \.tsv or \.csv"):
-        write_table(tmp_path / "t.xlsx", [["x"] * 16_385])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_same_rows_are_the_same_bytes(tmp_path):
-    for name in ("a.xlsx", "b.xlsx"):
-        write_table(tmp_path / name, ROWS)
-    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
 
 
 def test_predictions_as_a_table(cli, trained, data, tmp_path):
@@ -87,8 +74,6 @@ def test_predictions_as_a_table(cli, trained, data, tmp_path):
     assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == [
         line.split("\t")[:3] for line in shown.splitlines()
     ]
-    both = cli("predict", model, data, "--json", "--out", tmp_path / "both.tsv")
-    assert json.loads(both.out) and (tmp_path / "both.tsv").read_text() == shown
     assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "which this command reads")
     assert data.read_text() == PAIRS
 
@@ -118,42 +103,20 @@ def test_a_label_called_like_another_column_has_a_column_of_its_own(cli, trained
     assert isinstance(first["together"], int) and isinstance(first["score of together"], float)
 
 
-def test_picks_as_a_table_next_to_the_answers(cli, shop, tmp_path, write):
-    asked = [
-        {"stem": ["cat", "lion"], "choice": [["hammer", "nail"], ["lion", "cat"]], "answer": 1},
-        {"stem": ["hammer", "nail"], "choice": [["nail", "hammer"], ["lion", "cat"]], "answer": 0},
-    ]
-    questions = write("q.jsonl", "".join(json.dumps(question) + "\n" for question in asked))
-    for name in ("p.tsv", "p.csv", "p.xlsx"):
-        for _ in range(2):  # a table of picks is replaced
-            done = cli("evaluate", shop, questions, "-b", 4, "-j", 1, "--predictions", tmp_path / name)
-            assert done.code == 0, done.err
-    assert cells_of(tmp_path / "p.xlsx")[1][:3] == ["line 1", "cat:lion", "lion:cat"]
-    foreign = tmp_path / "mine.xlsx"
-    with zipfile.ZipFile(foreign, "w") as book:
-        book.writestr("docProps/core.xml", "<mine/>")
-    kept = foreign.read_bytes()
-    done = cli("evaluate", shop, questions, "-b", 4, "-j", 1, "--predictions", foreign)
-    assert refuses(done, "exists already and is no table of picks that BagPack made")
-    assert foreign.read_bytes() == kept
+def test_sheets_that_are_not_read_are_reported_once(process, shop, write, tmp_path):
+    rows = [["w1", "w2", "label"], ["cat", "lion", "part"], ["lion", "cat", "whole"]]
+    book = write("book.xlsx", xlsx(rows, [["old"]], names=("Pairs", "Notes")))
+    done = process("train", shop, book, "-b", 4, "-j", 1, "--no-scores", "-o", tmp_path / "m")
+    assert done.code == 0, done.err
+    said = f"bagpack: {book}: only the sheet 'Pairs' is read, not 'Notes'\n"
+    assert done.err.count(said) == done.err.count("sheet '") == 1
+    assert "sheet '" not in process("check", shop, write("one.xlsx", xlsx(rows, []))).err
 
 
 def test_a_concordance_in_csv_has_no_formula(cli, tmp_path):
     store = make_store(tmp_path, [["=cmd", "lion", "cat"]], (), "f.bp").path
     rows = list(csv.DictReader(io.StringIO(cli("contexts", store, "lion", "--csv").out)))
     assert rows[0]["left"] == "'=CMD"
-
-
-@pytest.mark.parametrize("command", [("check",), ("train", "-b", 4, "--no-scores", "-o", "m")])
-def test_sheets_that_are_not_read_are_reported_once_by_every_command(shop, tmp_path, command):
-    rows = [["w1", "w2", "label"], ["cat", "lion", "part"], ["lion", "cat", "whole"]]
-    for name, sheets in (("two.xlsx", [rows, [["old"]]]), ("one.xlsx", [rows, []])):
-        shutil.rmtree(tmp_path / "m", ignore_errors=True)
-        (tmp_path / name).write_bytes(xlsx(*sheets, names=("Pairs", "Notes")))
-        typed = bagpack_command(command[0], shop, name, *command[1:])
-        done = subprocess.run(typed, cwd=tmp_path, capture_output=True, text=True, check=True)
-        said = done.stderr.count("bagpack: two.xlsx: only the sheet 'Pairs' is read, not 'Notes'\n")
-        assert (said, done.stderr.count("sheet")) == ((1, 1) if name == "two.xlsx" else (0, 0))
 
 
 def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):

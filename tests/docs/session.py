@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import LIMIT, bagpack_command
+from tests.conftest import LIMIT, free_port, serving_command
 
 PORT = "8765"  # of the explorer in the documentation; another one serves when it is taken
 
@@ -31,7 +31,7 @@ class Session:
         self.directory = directory
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.running: list[subprocess.Popen[bytes]] = []
-        self.port = str(_free_port())
+        self.port = str(free_port())
 
     def __enter__(self) -> Session:
         self._restored = (os.getcwd(), dict(os.environ))
@@ -84,7 +84,7 @@ class Session:
 
     def _start(self, line: str) -> tuple[int, list[str]]:
         """The explorer, on the session's port: it is ready when it answers."""
-        command = bagpack_command(*shlex.split(line)[1:], "--port", self.port)
+        command = serving_command(*shlex.split(line)[1:], "--port", self.port)
         program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.running.append(program)
         until = time.monotonic() + LIMIT
@@ -111,12 +111,6 @@ class Session:
         doctest.DocTestRunner(optionflags=flags).run(example, out=report.write, clear_globs=False)
         self.names.update(example.globs)
         return report.getvalue()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _bagpack(args: list[str], stdin: bytes, out: io.BytesIO, err: io.BytesIO) -> int:

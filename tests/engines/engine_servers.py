@@ -3,17 +3,10 @@
 import contextlib
 import json
 import re
-import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PASSWORD = "s3cret/pä:ss@word"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 # OpenSearch ------------------------------------------------------------------------------------------------------

@@ -83,19 +83,6 @@ def test_case_accents_and_long_tokens(fill_each, connect):
         assert len(engine.search(query, 10)) == 1
 
 
-def test_an_index_is_replaced_only_on_request_and_by_a_whole_one(fill, connect, tmp_path):
-    with pytest.raises(BagpackError, match=r"nowhere\.txt"):
-        build_engine(str(tmp_path / "index"), [str(tmp_path / "nowhere.txt")])
-    url = fill("tantivy", ["one cat"])
-    with pytest.raises(BagpackError, match="exists already"):
-        fill("tantivy", ["two cats"])
-    with pytest.raises(BagpackError, match=r"nowhere\.txt"):
-        build_engine(url, [str(tmp_path / "nowhere.txt")], overwrite=True)
-    assert [plain(s.text) for s in connect(url).search(CATS, 10)] == ["one cat"]
-    fill("tantivy", ["two cats"], overwrite=True)
-    assert [plain(s.text) for s in connect(url).search(CATS, 10)] == ["two cats"]
-
-
 def test_no_engine_of_that_name(connect):
     for url, message in {
         "solr:http://x": r"no engine 'solr'.*tantivy",

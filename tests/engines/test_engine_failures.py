@@ -1,6 +1,7 @@
 """Bad input and bad luck, engine by engine: one sentence, the fix, no credentials; what was fetched stays."""
 
 import _thread
+import contextlib
 import shutil
 import signal
 import ssl
@@ -11,7 +12,8 @@ import time
 from contextlib import closing
 
 import pytest
-from engine_servers import PASSWORD, Node, free_port, serve
+from engine_servers import PASSWORD, Node, serve
+from tests.conftest import free_port
 from tests.forging import data_of, forge
 
 from bagpack.engines.base import BusyError, EngineError, parse_address
@@ -46,10 +48,17 @@ def test_engine_not_running(scheme, connect):
     assert str(port) in message(error)
 
 
-def test_wrong_index(node, host, connect, tmp_path):
+def test_wrong_index(node, host, connect, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
+    (tmp_path / "notes.txt").write_text("A cat.\n")
     with pytest.raises(BagpackError, match=r"mine is not a BagPack search index.*bagpack engine build"):
-        connect(f"tantivy:{tmp_path / 'mine'}")
+        connect("tantivy:mine")
+    for place in (".", "tantivy:", "tantivy:./", "notes.txt"):  # where no index can be
+        for overwrite in (False, True):
+            with pytest.raises(BagpackError, match=r"a directory of its own|notes\.txt exists and is not"):
+                build_engine(place, ["notes.txt"], overwrite=overwrite)
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "notes.txt"}
     url = f"opensearch+http://{host}/docs?field"
     with pytest.raises(EngineError, match="has no index 'docs'; correct its name"):
         connect(f"{url}=body")
@@ -58,18 +67,6 @@ def test_wrong_index(node, host, connect, tmp_path):
     connect(f"{url}=meta.title")
     with pytest.raises(EngineError, match="has no field 'title'; correct field="):
         connect(f"{url}=title")
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_a_place_that_no_tantivy_index_can_have(overwrite, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("A cat.\n")
-    for place in (".", "tantivy:", "tantivy:./"):
-        with pytest.raises(BagpackError, match="a directory of its own; write tantivy:my-index"):
-            build_engine(place, ["notes.txt"], overwrite=overwrite)
-    with pytest.raises(BagpackError, match=r"notes\.txt exists and is not a BagPack search index.*another"):
-        build_engine("notes.txt", ["notes.txt"], overwrite=overwrite)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
@@ -95,32 +92,47 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
         connect(url)
 
 
-@pytest.mark.parametrize(
-    "change", [{"build": 3}, {"engine": []}, {"format_version": "1"}, {"sentences": "x"}, {"checksums": 3}]
-)
-def test_a_forged_description_of_an_index(change, fill, connect, tmp_path, cli):
-    url = fill("tantivy", SENTENCES)
-    forge(tmp_path / "index", **change)
-    try:
-        connect(url).search(CAT, 10)
-    except BagpackError as error:
-        assert "\n" not in str(error)
-    for option in ((), ("--verify",)):
-        assert "unexpected" not in cli("info", tmp_path / "index", *option).err
+def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
+    url, index = fill("tantivy", SENTENCES), tmp_path / "index"
+    shutil.copytree(index, tmp_path / "whole")
+    for change in (
+        {"build": 3},
+        {"engine": []},
+        {"format_version": "1"},
+        {"sentences": "x"},
+        {"checksums": 3},
+    ):
+        shutil.rmtree(index)
+        shutil.copytree(tmp_path / "whole", index)
+        forge(index, **change)
+        with contextlib.suppress(BagpackError):
+            connect(url).search(CAT, 10)
+        for option in ((), ("--verify",)):
+            assert "unexpected" not in cli("info", index, *option).err
 
 
-def test_credentials(node, host, connect, monkeypatch):
+def test_credentials(node, host, connect, monkeypatch, tmp_path):
     node.add("docs", FOREIGN)
     node.password = "Basic bWU6cMOkc3M="  # me:päss
+    url = f"opensearch+http://{host}/docs?field=body"
     with pytest.raises(EngineError, match=r"refused .*status 401.*set BAGPACK_ENGINE_USER") as error:
-        connect(f"opensearch+http://user:{SECRET}@{host}/docs?field=body")
+        connect(url.replace(host, f"user:{SECRET}@{host}"))
     message(error)
     monkeypatch.setenv("BAGPACK_ENGINE_USER", "me")
     monkeypatch.setenv("BAGPACK_ENGINE_PASSWORD", "päss")
-    assert len(connect(f"opensearch+http://{host}/docs?field=body").search(CAT, 10)) == 2
+    assert len(connect(url).search(CAT, 10)) == 2
     node.password = "ApiKey abc"
     monkeypatch.setenv("BAGPACK_ENGINE_API_KEY", "abc")
-    assert len(connect(f"elasticsearch+http://{host}/docs?field=body").search(CAT, 10)) == 2
+    assert len(connect(url.replace("opensearch", "elasticsearch")).search(CAT, 10)) == 2
+    node.password = None  # neither the cache nor the snippets have what is in the URL
+    fetch_snippets(
+        PAIRS, url.replace(host, f"bagpack:{SECRET}@{host}"), tmp_path / "s.bps", cache=tmp_path / "c"
+    )
+    held = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(held) > 10
+    assert [
+        secret for secret in (b"hunter2", SECRET.encode(), b"bagpack:h") if secret in b"".join(held)
+    ] == []
 
 
 def test_addresses_never_show_credentials():
@@ -136,17 +148,6 @@ def test_a_password_that_is_not_written_as_in_a_url_is_not_shown(password, conne
     with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
         connect(f"opensearch+https://me:{password}@host:9200/docs")
     message(error)
-
-
-def test_caches_and_snippets_hold_no_credentials(node, host, tmp_path):
-    node.add("docs", FOREIGN)
-    url = f"opensearch+http://bagpack:{SECRET}@{host}/docs?field=body"
-    fetch_snippets(PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c" / "cache")
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) > 10
-    for path in files:
-        for secret in (b"hunter2", SECRET.encode(), b"bagpack:h"):
-            assert secret not in path.read_bytes(), path
 
 
 def test_certificates(connect, tmp_path, monkeypatch):
@@ -200,35 +201,28 @@ def spent(searches, cache):
         return held.spent
 
 
-def test_what_was_answered_stays_when_the_engine_fails(searches, tmp_path):
+@pytest.mark.parametrize("end", ["failure", "Ctrl-C"])
+def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path):
     out, cache = tmp_path / "s.bps", tmp_path / "c"
-    searches.then = lambda number: (400, '{"error": "gone"}') if number >= 6 else None
-    with pytest.raises(EngineError, match=r"gone.*what was answered is kept: the same command resumes there"):
+
+    def fail(number):
+        if end == "failure":
+            return (400, '{"error": "gone"}') if number >= 6 else None
+        if number == 5:
+            _thread.interrupt_main()  # a signal would end the process where a JVM has its own handler
+        return time.sleep(0.1)  # on its way when the signal arrives
+
+    searches.then = fail
+    with pytest.raises(EngineError if end == "failure" else KeyboardInterrupt) as raised:
         fetch_snippets(PAIRS, searches.url, out, cache=cache)
-    assert not out.exists()
+    assert end != "failure" or "what was answered is kept" in str(raised.value)
+    assert 5 <= len(searches) < 27 and not out.exists()
+    answered = 5 if end == "failure" else len(searches)
     searches.clear()
     searches.then = lambda number: None
     found = fetch_snippets(PAIRS, searches.url, out, cache=cache).corpus
-    assert len(searches) == 27 - 5
+    assert len(searches) == 27 - answered, "nothing is asked twice"
     assert found.contexts("cat", "lion").total == 2
-
-
-def test_ctrl_c_loses_no_answer(ctrl_c, searches, tmp_path):
-    out, cache = tmp_path / "s.bps", tmp_path / "c"
-
-    def interrupt(number):
-        if number == 5:
-            _thread.interrupt_main()  # a signal would end the process where a JVM has its own handler
-        time.sleep(0.1)  # on its way when the signal arrives
-
-    searches.then = interrupt
-    with pytest.raises(KeyboardInterrupt):
-        fetch_snippets(PAIRS, searches.url, out, cache=cache)
-    assert 5 <= len(searches) < 27
-    searches.then = lambda number: None
-    fetch_snippets(PAIRS, searches.url, out, cache=cache)
-    assert len(searches) == len(set(searches)) == 27, "nothing is asked twice"
-    assert spent(searches, cache) == 27 + 2, "and the mapping for each run"
 
 
 FETCH = """

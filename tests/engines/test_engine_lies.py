@@ -195,7 +195,7 @@ def test_odd_text_makes_no_odd_corpus(text, tmp_path):
     assert corpus.for_basis.sentences == 1
 
 
-def test_endless_429_ends(connect, tmp_path):
+def test_endless_429_ends_and_retry_after_is_honoured(connect, tmp_path):
     busy = whole({"error": "busy"}, b"429 Too Many Requests", b"Retry-After: 0\r\n")
     policy = RequestPolicy(retries=3, first_wait=0.01)
     requests = Requests(tmp_path / "c", "a", policy, TIMEOUT)
@@ -205,11 +205,7 @@ def test_endless_429_ends(connect, tmp_path):
             engine.search(CAT, 10)
         assert len(asked) == 4
         assert requests.spent == 5, "the mapping, the search and its three retries"
-
-
-def test_retry_after_is_honoured(connect):
-    busy = whole({"error": "busy"}, b"503 Unavailable", b"Retry-After: 7\r\n")
-    with lying_server(busy) as (host, _):
+    with lying_server(busy.replace(b"After: 0", b"After: 7")) as (host, _):
         engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT)
         with pytest.raises(BusyError, match="it asks to wait 7 s") as error:
             engine.search(CAT, 10)

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.engines.infinigram import clauses
 from bagpack.engines.inflect import Inflector, read_forms
-from bagpack.engines.opensearch import intervals
-from bagpack.engines.queries import Query, plan_queries, target_forms
+from bagpack.engines.queries import plan_queries, target_forms
 from bagpack.engines.sentences import index_word, index_words, mark, marked_sentences, plain, unmark
 from bagpack.errors import BagpackError, UsageError
 
@@ -55,14 +53,6 @@ def test_fourteen_queries_in_the_papers_notation():
     assert plan.forms["ice cream"][1] == ("ice", "creams")
     assert plan.forms["lion's share"][0] == ("lion", "'s", "share")
     assert str(plan.queries[0]).startswith('("ice cream" OR "ice creams"')
-
-
-def test_in_the_language_of_each_engine():
-    pair = Query("pair", (("lion",),), (("cat",), ("cats",)), 4)
-    body = intervals(pair)["all_of"]
-    assert (body["ordered"], body["max_gaps"]) == (True, 4)
-    assert body["filter"]["script"]["source"] == "interval.gaps == 4"
-    assert clauses(pair) == ["cat OR cats AND lion"]
 
 
 WORDS = st.text(min_size=1).map(lambda text: " ".join(text.split())).filter(bool)

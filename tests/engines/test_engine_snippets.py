@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.engines import fetch as fetch_module
-from bagpack.engines.build import build_engine
 from bagpack.engines.cache import RequestPolicy
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.inflect import Inflector
@@ -77,23 +77,14 @@ def assert_same_counts(one, two):
 # Counts ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_engine_gives_the_vectors_of_the_store(fill_each, text, fetch, tmp_path):
-    sentences = make_sentences(1, 120)
-    store = index_corpus([text(sentences)], tmp_path / "store.bp").corpus
-    basis = Basis.of(store, 40)
-    expected = vectors(store, basis)
-    assert_same_counts(vectors(fetch(PAIRS, fill_each(sentences)).corpus, basis), expected)
-    assert expected.seen.sum() > 50
-
-
-@pytest.mark.parametrize("longest", [3, 10, 40])
-def test_the_vectors_of_the_store_on_random_texts(longest, text, fetch, tmp_path):
-    source = text(make_sentences(100 + longest, 60, longest))
-    store = index_corpus([source], tmp_path / "store.bp", part_bytes=500).corpus
-    build_engine(str(tmp_path / "index"), [str(tmp_path / "store.bp")])
-    found, basis = fetch(PAIRS).corpus, Basis.of(store, 30)
+@pytest.mark.parametrize("longest", [3, 30])
+def test_every_engine_gives_the_vectors_of_the_store(longest, fill_each, text, fetch, tmp_path):
+    sentences = make_sentences(longest, 90, longest)
+    store = index_corpus([text(sentences)], tmp_path / "store.bp", part_bytes=500).corpus
+    found, basis = fetch(PAIRS, fill_each(sentences)).corpus, Basis.of(store, 40)
     for settings in ({}, {"windows": Windows.parse("2-1/1-3-4")}):
         assert_same_counts(vectors(found, basis, **settings), vectors(store, basis, **settings))
+    assert vectors(store, basis).seen.sum() > 10
 
 
 def test_marks_entities_and_tags_in_the_text_stay_what_they_are(text, snippets, tmp_path):
@@ -145,15 +136,6 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
     assert counted.found.tolist() == counted.taken.tolist() == [orders]
     assert found.manifest["queries_capped"] > 0
     assert found.contexts("cat", "lion").total == sum(orders)
-
-
-def test_single_contexts_come_from_the_words_own_query_alone(snippets):
-    """With one snippet a query, the pair's queries find sentences that the word's own does not."""
-    sentences = ["cat one", "lion two", "cat lion three", "lion of cat four"]
-    found = snippets(sentences, policy=RequestPolicy(limit=1))
-    assert set(features(vectors(found, Basis(("one", "two", "three", "four", "of"), ()), CAT_LION))) == {
-        "v1:post:one", "v2:post:two", "v12:+post:three", "v12:-betw:of", "v12:-post:four",
-    }  # fmt: skip
 
 
 def test_forms_that_overlap_serve_both_targets(snippets):
@@ -243,12 +225,15 @@ FORGED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("change", FORGED)
-def test_a_forged_corpus_gives_a_sentence(change, snippets, tmp_path):
+def test_a_forged_corpus_gives_a_sentence(snippets, tmp_path):
     snippets(["cat lion"])
-    forge(tmp_path / "s.bps", **change)
-    with pytest.raises(BagpackError):
-        vectors(SnippetCorpus.open(tmp_path / "s.bps"), Basis(("dog",), ()), CAT_LION)
+    shutil.copytree(tmp_path / "s.bps", tmp_path / "whole")
+    for change in FORGED:
+        shutil.rmtree(tmp_path / "s.bps")
+        shutil.copytree(tmp_path / "whole", tmp_path / "s.bps")
+        forge(tmp_path / "s.bps", **change)
+        with pytest.raises(BagpackError):
+            vectors(SnippetCorpus.open(tmp_path / "s.bps"), Basis(("dog",), ()), CAT_LION)
 
 
 # Writing it --------------------------------------------------------------------------------------------------------

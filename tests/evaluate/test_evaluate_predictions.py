@@ -65,16 +65,6 @@ def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
     np.testing.assert_allclose(probability.sum(axis=1), 1)
 
 
-def test_no_row_calibrates_itself(data, found):
-    _, y = data
-    targets, parts = encode_targets(y == 1), found.fold_of
-    decisions = found["v12"].decisions[:, [1]]
-    one = calibrated(targets, decisions, parts)
-    turned = encode_targets((y == 1) ^ (parts == 0))  # other labels in the first fold
-    np.testing.assert_array_equal(calibrated(turned, decisions, parts)[parts == 0], one[parts == 0])
-    assert not np.allclose(calibrated(turned, decisions, parts)[parts == 1], one[parts == 1])
-
-
 def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     counts, y = data
     (split,) = fixed_split(200, 100)

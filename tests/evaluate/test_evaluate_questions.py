@@ -56,16 +56,6 @@ def test_an_election_is_by_rounds_then_by_sum():
     assert best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
 
 
-def test_analogies_find_the_planted_relation(analogies):
-    counts, questions = analogies
-    found = solve_analogies(counts, questions)
-    assert found.settings["transductive"]
-    assert found["random"].metrics["score"].mean == 0.25
-    assert found["v12"].metrics["accuracy"].mean > 0.5
-    again = solve_analogies(counts, questions)
-    np.testing.assert_array_equal(found["v12"].picked, again["v12"].picked)
-
-
 def test_analogies_by_brute_force(analogies):
     counts, questions = analogies
     found = solve_analogies(counts, questions, ("v12",), "paper", rounds=3, seed=5)
@@ -143,7 +133,8 @@ def test_worst_case_scoring(analogies):
     zero = counts.zero_rows(("v12",))
     complete = np.array([not zero[[q.stem, *q.choices]].any() for q in questions])
     result = found["v12"]
-    assert 0 < complete.mean() < 1
+    assert 0 < complete.mean() < 1 and found["random"].metrics["score"].mean == 0.25
+    assert result.metrics["accuracy"].mean > 0.5, "the planted relation is found"
     assert result.metrics["coverage"].mean == pytest.approx(complete.mean())
     right = result.picked == [q.answer for q in questions]
     assert result.metrics["complete_accuracy"].mean == pytest.approx(right[complete].mean())

@@ -87,18 +87,12 @@ def test_lexical_folds_share_no_word(pairs, folds, seed):
     assert [s.test.tolist() for s in splits] == [s.test.tolist() for s in again]
 
 
-def test_lexical_folds_drop_nothing_where_pairs_share_nothing():
+def test_lexical_folds_drop_what_is_tangled_and_nothing_else():
     splits = lexical_splits([f"a{i}" for i in range(50)], [f"b{i}" for i in range(50)], folds=5)
-    assert covers_once(splits, 50)
-    assert all(split.dropped == 0 for split in splits)
-
-
-def test_lexical_folds_deal_a_tangle_word_by_word():
-    rng = np.random.default_rng(0)
-    w1, w2 = rng.integers(40, size=800), rng.integers(40, size=800)
-    splits = lexical_splits(w1, w2, folds=4)
-    assert len(splits) == 4
-    assert all(split.dropped > 0 for split in splits)
+    assert covers_once(splits, 50) and all(split.dropped == 0 for split in splits)
+    tangle = np.random.default_rng(0).integers(40, size=(2, 800))
+    splits = lexical_splits(*tangle, folds=4)
+    assert len(splits) == 4 and all(split.dropped > 0 for split in splits)
 
 
 def test_splits_by_name():

@@ -47,8 +47,6 @@ def test_ratings_and_their_groups(read):
 
 
 def test_task_and_columns_decide(read):
-    with pytest.raises(InputError, match=r"both a label .* and a score .* --columns label=label or --col"):
-        read(BOTH)
     assert read(BOTH, task="relations").columns["score"] == ["1"]
     assert read(BOTH, task="ratings").scores.tolist() == [1.0]
     assert read(BOTH, columns={"label": "label"}).kind == "relations"
@@ -58,18 +56,15 @@ def test_task_and_columns_decide(read):
     assert read(rated, task="relations").labels == ["R"]
     weighted = rated.replace("rating", "weight")
     assert read(weighted, columns={"score": "weight"}).scores.tolist() == [2.0]
-    with pytest.raises(InputError, match=r"neither a label nor a score .* --columns score=NAME"):
+    with pytest.raises(InputError, match="neither a label nor a score"):
         read(weighted, task="ratings")
+    for rating in ("NaN", "-inf", "-1e300", "1_0", "3,5"):
+        with pytest.raises(InputError, match=rf"data\.tsv:3: '{rating}' in column 'rating'"):
+            read(f"w1\tw2\trating\na\tb\t1e12\na\tb\t{rating}\n")
     data = read("x\ty\tkind\na\tb\tR\n", columns={"w1": "x", "w2": "y", "label": "kind"})
     assert (data.pairs, data.labels) == ([("a", "b")], ["R"])
     with pytest.raises(UsageError, match="no column 'verb' to group by; it has x, y, kind"):
         data.column("verb")
-
-
-@pytest.mark.parametrize("rating", ["NaN", "-inf", "-1e300", "1_0", "3,5"])
-def test_bad_ratings(read, rating):
-    with pytest.raises(InputError, match=rf"data\.tsv:3: '{rating}' in column 'rating' is not a number"):
-        read(f"w1\tw2\trating\na\tb\t1e12\na\tb\t{rating}\n")
 
 
 def test_read_any_takes_what_there_is(tmp_path):

@@ -56,6 +56,9 @@ def test_compressed(tmp_path, suffix):
     for damaged in (data[:-3], b"w1\tw2\ncat\tlion\n"):
         with pytest.raises(InputError, match=r"is not a whole \w+ file"):
             read_pairs(write(tmp_path, damaged, f"pairs.tsv{suffix}"))
+    if suffix == ".zst":  # a few bytes that hold gigabytes; of the others, gzip is among the forty bad files
+        with pytest.raises(InputError, match="unpacks to more than 256 MB"):
+            read_pairs(write(tmp_path, zstd.compress(b"w1\tw2\n" * (1 << 17)) * 400, "pairs.tsv.zst"))
 
 
 WORD = st.text(st.characters(exclude_characters="\t\r\n\0", exclude_categories=["Cs"]), min_size=1).filter(
@@ -78,10 +81,3 @@ def test_word_helpers():
     assert normalise_target("_") == "_"
     assert distinct_words([("a", "b"), ("b", "a"), ("c", "a")]) == ["a", "b", "c"]
     assert unordered_pairs([("b", "a"), ("a", "b"), ("a", "a")]) == [("b", "a"), ("a", "a")]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_few_bytes_that_stand_for_gigabytes(suffix, tmp_path):
-    bomb = write(tmp_path, PACKED[suffix](b"w1\tw2\n" * (1 << 17)) * 400, f"pairs.tsv{suffix}")
-    with pytest.raises(InputError, match="unpacks to more than 256 MB, too large for a data set; split it"):
-        read_pairs(bomb)

@@ -47,32 +47,22 @@ def test_json_lines_of_words_which_may_lack_the_answer(tmp_path):
     assert [q.answer for q in got.questions[1:]] == [None, None]
 
 
-NO_OBJECT = (
-    r"q\.txt:\d: this is not an object with a \"stem\" and a list \"choice\"; write one JSON object per line"
-)
+NO_OBJECT = r"q\.txt:\d: this is not an object with a .stem. and a list .choice."
 BAD = {
     "letter for a number": (line(stem="a", choice=["b", "c"], answer="b"), 'the answer "b" is none of the 2 choices'),
     "true": (line(stem="a", choice=["b", "c"], answer=True), "the answer true is none"),
     "out of range": (line(stem="a", choice=["b", "c"], answer=2), "the answer 2 is none of the 2 choices"),
-    "negative": (line(stem="a", choice=["b", "c"], answer=-1), "the answer -1 is none of the 2 choices"),
+    "negative": (line(stem="a", choice=["b", "c"], answer=-1), "the answer -1 is none"),
     "one choice": (line(stem="a", choice=["b"], answer=0), r"q\.txt:1: the question has 1 choices"),
-    "right choice twice": (
-        line(stem="a", choice=["b", "c", "b"], answer=2), r"q\.txt:1: the right choice b is among the choices twice",
-    ),
-    "right pair twice": (
-        line(stem=["a", "b"], choice=[["c", "d"], ["c", "d"]], answer=0),
-        "the right choice c:d is among the choices twice",
-    ),
-    "no choices": (line(stem="a", choice=[], answer=0), "the question has 0 choices"),
+    "right choice twice": (line(stem="a", choice=["b", "c", "b"], answer=2), r"q\.txt:1: the right choice b .* twice"),
+    "right pair twice": (line(stem=["a", "b"], choice=[["c", "d"], ["c", "d"]], answer=0), "right choice c:d .* twice"),
     "choices missing": (line(stem="a", answer=0), NO_OBJECT),
     "choices not a list": (line(stem="a", choice="b", answer=0), NO_OBJECT),
     "no stem": (line(choice=["b", "c"], answer=0), NO_OBJECT),
     "triple": (line(stem=["a", "b", "c"], choice=[["b", "c"]], answer=0), "neither a word nor a pair"),
     "number": (line(stem=3, choice=["b", "c"], answer=0), "3 is neither a word nor a pair"),
     "empty word": (line(stem=["a", " "], choice=[["b", "c"]], answer=0), "neither a word nor a pair"),
-    "stem pair, choices words": (
-        line(stem=["a", "b"], choice=["b", "c"], answer=0), "the stem and the choice b, one is a pair and one a word",
-    ),
+    "stem pair, choices words": (line(stem=["a", "b"], choice=["b", "c"], answer=0), "one is a pair and one a word"),
     "mixed kinds": (PAIRS + WORDS, r"q\.txt:2: this question is one of synonyms, the first one is of analogies"),
     "malformed": (PAIRS + '{"stem": \n', r"q\.txt:2: this is not JSON"),
     "not an object": (PAIRS + "[1]\n", NO_OBJECT),

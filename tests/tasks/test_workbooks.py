@@ -15,7 +15,6 @@ FAR = b'<row r="1048576"><c %s><v>1</v></c></row>'
 @pytest.mark.parametrize(
     "data",
     [
-        far_apart(),
         far_apart(FAR % b"r='XFD1048576'"),
         far_apart(FAR % b'r = "XFD1048576"'),
         far_apart(FAR % b'r="xfd1048576"'),
