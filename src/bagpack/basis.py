@@ -32,7 +32,6 @@ Counted = tuple[I64, I64]  # codes of bigrams, ascending, and how often each occ
 
 DEFAULT_B = 1500
 HEADER = "kind\tterm\tcount"
-CHECKSUM = "# blake2b of the terms: "
 INNER_SPACE = "\N{NO-BREAK SPACE}"  # in a term, the space inside a word such as `New York`
 TABLE_WORDS = 4096
 MOST_TOKENS = 1 << 31  # in the segments that share a table, about
@@ -102,9 +101,7 @@ class Basis:
         return "\n".join([HEADER, *lines]) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the TSV with a comment behind the header that has its checksum: a file that is cut off is noticed."""
-        header, _, terms = self.to_tsv().partition("\n")
-        write_text(Path(path), f"{header}\n{CHECKSUM}{digest(terms.encode())}\n{terms}")
+        write_text(Path(path), self.to_tsv())
 
     @classmethod
     def open(cls, path: str | Path) -> Basis:
@@ -145,23 +142,6 @@ class Basis:
         words = tuple(word.replace(INNER_SPACE, " ") for word in unigrams)
         pairs = tuple((first, second) for first, second in map(words_of, bigrams))
         return cls(words, pairs, tuple(unigrams.values()), tuple(bigrams.values()))
-
-    @classmethod
-    def problems(cls, path: str | Path) -> list[str]:
-        """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
-        basis = cls.open(path)
-        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
-        checksum, _, terms = rest.partition(b"\n")
-        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
-            return [
-                "does not match the checksum in its second line: it is damaged, or was edited without that line"
-            ]
-        lists = ((basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts))
-        for terms_of, counts in lists:
-            ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
-            if any(counts) and ranks != sorted(ranks):
-                return ["has terms in an order which is not rank order; choose the basis again"]
-        return []
 
     def check_corpus(self, source: Any, path: str) -> None:
         """Refuse a basis of another corpus, whose terms would silently be the wrong ones.

@@ -83,11 +83,6 @@ def print_message(text: str | Text, style: str | None = None, console: Console |
     console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
 
-def print_about(path: object, text: str) -> None:
-    """Print a message about a path."""
-    print_message(f"{path}: {text}")
-
-
 def hang(console: Console, first: Text, rest: Text) -> None:
     """Print the rest after the first; further lines are indented to where the rest begins."""
     for line in rest.wrap(console, max(console.width - first.cell_len, 20)):

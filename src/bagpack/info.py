@@ -50,12 +50,10 @@ def describe(path: Path) -> dict[str, Any]:
     """Facts about an artefact."""
     kind = kind_of(path)
     if kind == BASIS:
-        from bagpack.basis import CHECKSUM, Basis
+        from bagpack.basis import Basis
 
         basis = Basis.open(path)
         sizes = {"terms": len(basis), "unigrams": len(basis.unigrams), "bigrams": len(basis.bigrams)}
-        # A basis that was printed, not saved, has no checksum: lines that it lost cannot be found.
-        sizes["has_checksum"] = f"\n{CHECKSUM}" in path.read_text(encoding="utf-8-sig")
         return {"kind": BASIS, "path": str(path), **sizes, "basis_hash": basis.hash}
     if kind == "corpus":
         from bagpack.corpus.corpus import Corpus
@@ -82,9 +80,8 @@ def damages(path: Path) -> list[str]:
     """Sentences about an artefact's damaged files; none if it is whole."""
     kind = kind_of(path)
     if kind == BASIS:
-        from bagpack.basis import Basis
-
-        return [f"{path} {problem}" for problem in Basis.problems(path)]
+        describe(path)  # raises if a line is damaged
+        return []
     if kind == "corpus":
         from bagpack.corpus.corpus import Corpus
         from bagpack.corpus.format import read_manifest

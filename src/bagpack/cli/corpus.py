@@ -97,7 +97,7 @@ def index(
     counts = ", ".join(
         console.many(facts[f"{name}s"], name) for name in ("token", "sentence", "document", "type")
     )
-    console.print_about(out, f"{counts}; {facts['bytes'] / 1e3:,.0f} kB on disk")
+    console.print_message(f"{out}: {counts}; {facts['bytes'] / 1e3:,.0f} kB on disk")
     if read := summary.read_tokens:
         console.print_message(f"{console.many(read, 'token')} in {console.show_time(summary.seconds)}")
     print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, is_kind, member
+from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, member
 from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
@@ -263,11 +263,6 @@ class LeftOut(NamedTuple):
 
     path: str
     reason: str
-
-
-def is_store(path: Path) -> bool:
-    """Whether the directory at a path is a corpus store, whole or damaged: it may be replaced by another one."""
-    return is_kind(path, CORPUS)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bagpack.console import hang, plain_table, print_about, print_message, screen, some_of
+from bagpack.console import hang, plain_table, print_message, screen, some_of
 from bagpack.numbers import many, metric_label, show_count, show_probability, show_value
 from bagpack.tasks.checks import similar_labels_sentence
 from bagpack.wording import describe_block, first_words, last_words, say_counts, say_times
@@ -105,10 +105,10 @@ def sentence_text(line: Context) -> Text:
 
 def show_matrix(facts: dict[str, Any]) -> None:
     """On standard error: sizes, duplicates, unknown words, and caps that applied."""
-    print_about(
-        facts["path"],
-        f"{many(facts['pairs'], 'pair')} of {many(facts['words'], 'word')}, {facts['features']:,} features; "
-        f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never",
+    print_message(
+        f"{facts['path']}: {many(facts['pairs'], 'pair')} of {many(facts['words'], 'word')}, "
+        f"{facts['features']:,} features; "
+        f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never"
     )
     if repeated := facts["duplicate_rows"]:
         print_message(f"{many(repeated, 'row repeats', 'rows repeat')} a pair; each pair was counted once")
