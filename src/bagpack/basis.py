@@ -304,9 +304,7 @@ def count_by_sorting(
         codes, numbers = np.empty(int((ends - starts).sum()), np.int64), _numbers_in(segment, words)
         no_table = np.empty(0, np.uint32)
         n = _scan_bigrams(segment.tokens, starts, ends, numbers, size, part, parts, no_table, codes)
-        ordered = np.sort(codes[:n])
-        firsts = _run_starts(ordered)
-        return ordered[firsts], np.diff(np.append(firsts, n))
+        return np.unique(codes[:n], return_counts=True)
 
     return None, add_counts(map(counted, segments))
 
@@ -318,13 +316,8 @@ def add_counts(results: Iterable[Counted]) -> Counted:
         both = np.concatenate([codes, more_codes])
         order = np.argsort(both, kind="stable")
         both = both[order]
-        firsts = _run_starts(both)
+        firsts = np.flatnonzero(np.append(True, both[1:] != both[:-1])[: both.size])
         codes = both[firsts]
         if codes.size:
             counts = np.add.reduceat(np.concatenate([counts, more_counts])[order], firsts)
     return codes, counts
-
-
-def _run_starts(ordered: I64) -> I64:
-    """Where each run of equal values begins (np.unique hashes, which is slower on sorted numbers)."""
-    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if ordered.size else ordered

@@ -67,13 +67,8 @@ def describe(path: Path) -> dict[str, Any]:
     facts = {**artefact.manifest, **artefact.manifest.get("manifest", {})}  # a model's has scores and data
     shown = {name: value for name, value in facts.items() if name not in HIDDEN}
     content = digest(json.dumps(artefact.manifest["checksums"], sort_keys=True).encode())
-    return {
-        **shown,
-        "kind": kind.removeprefix("bagpack-"),
-        "path": str(path),
-        "bytes": artefact.size,
-        "content_hash": content,
-    }
+    about = {"kind": kind.removeprefix("bagpack-"), "path": str(path)}
+    return {**shown, **about, "bytes": artefact.size, "content_hash": content}
 
 
 def damages(path: Path) -> list[str]:

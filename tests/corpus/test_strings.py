@@ -20,7 +20,7 @@ from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
 from bagpack.corpus.strings import FEW, SAMPLED, Strings, split_pairs
-from bagpack.corpus.text.casefold import fold
+from bagpack.corpus.text.casefold import folding
 from bagpack.errors import StoreError
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)
@@ -75,7 +75,7 @@ def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
 @pytest.mark.parametrize("options", [TextOptions(), TextOptions(case="keep")])
 def test_the_kernel_folds_as_python_does(options, items):
     folded = fold_all(Strings.of(items), options)
-    expected = [fold(item, options) for item in items]
+    expected = list(map(folding(options), items))
     assert [entry.decode() for entry in folded] == expected
     assert folded.equals(Strings.of(items)).tolist() == [a == b for a, b in zip(expected, items, strict=True)]
 

@@ -53,11 +53,10 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[number]
         for chunk in _chunks(values):
-            largest = int((chunk & mask if mask is not None else chunk).max())
-            smallest = int(chunk.min())
-            if largest >= bound or smallest < 0:
-                wrong = largest if largest >= bound else smallest
-                return f"holds {wrong:,}, but there are {bound:,} {number}"
+            plain = chunk if mask is None else chunk & mask
+            for extreme in (int(plain.max()), int(plain.min())):
+                if not 0 <= extreme < bound:
+                    return f"holds {extreme:,}, but there are {bound:,} {number}"
         return ""
 
     rule.__doc__ = f"less than {number}"
@@ -295,7 +294,8 @@ def read_facts(directory: Path) -> dict[str, Any]:
 def _check_tags(facts: dict[str, Any], path: Path) -> None:
     """Raise unless the counts of tags are of known names only."""
     counted = facts.get("tags", {})
-    check_entries(counted, {name: int for name in UNIVERSAL if name in counted}, path, "tags")
+    check_entries(counted, {}, path, "tags")
+    check_entries(counted, dict.fromkeys(counted, int), path, "tags")
     if unknown := sorted(set(counted) - set(UNIVERSAL)):
         raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
 

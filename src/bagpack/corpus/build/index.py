@@ -33,7 +33,6 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.files import printable
 from bagpack.corpus.segment import Segment
-from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, disk_errors, read_json
 from bagpack.numbers import many
@@ -61,11 +60,6 @@ class IndexSummary:
     def about(self, what: str) -> dict[str, Any]:
         """The sources that have an entry (`repaired`, `encoding`, `looks_like`), and what it is."""
         return {entry["path"]: entry[what] for entry in self.sources if what in entry}
-
-    @property
-    def unknown_tagsets(self) -> dict[str, str]:
-        """Files whose parts of speech are of no known tagset, so that all of them are X."""
-        return {path: name for path, name in self.about("tagset").items() if name == UNKNOWN}
 
 
 def index_corpus(
@@ -159,7 +153,9 @@ def index_corpus(
     if not reports:
         return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
     entries = corpus.manifest["sources"][-len(plan.sources) :]
-    return IndexSummary(corpus, seconds, new, read_tokens, _problems(reports), list(plan.left_out), entries)
+    return IndexSummary(
+        corpus, seconds, new, read_tokens, _total(reports, "problems"), list(plan.left_out), entries
+    )
 
 
 def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
@@ -270,12 +266,10 @@ def _manifest(
     Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
     longer than the merging.
     """
-    repaired = Counter[str]()
-    for own in reports:
-        repaired.update(own["repaired"])
-    options, problems = plan.options.to_dict(), _problems(reports)
+    repaired, problems = _total(reports, "repaired"), _total(reports, "problems")
+    options = plan.options.to_dict()
     lists: dict[str, list[Any]] = {
-        "sources": [_source_entry(source, repaired[source.name]) for source in plan.sources],
+        "sources": [_source_entry(source, repaired.get(source.name, 0)) for source in plan.sources],
         "left_out": [file._asdict() for file in plan.left_out],
         "appended": [],
         "segments": [segment_entry(store, name) for own in reports for name in own["segments"]],
@@ -316,11 +310,11 @@ def _source_entry(source: Source, repaired: int = 0) -> dict[str, Any]:
     return always | {name: value for name, value in notable.items() if value}
 
 
-def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
+def _total(reports: Iterable[dict[str, Any]], what: str) -> dict[str, int]:
     total = Counter[str]()
     for own in reports:
-        total.update(own["problems"])
-    return dict(total)
+        total.update(own[what])
+    return total
 
 
 def segment_entry(store: Path, name: str) -> dict[str, Any]:
