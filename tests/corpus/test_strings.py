@@ -172,10 +172,11 @@ def counted(size, keys):
     return Strings.of(order), np.array([found[entry] for entry in order], np.int64)
 
 
-@pytest.mark.parametrize("small", [1 << 24, 0])
-def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
-    """In memory and in files alike."""
+@pytest.mark.parametrize("small, at_once", [(1 << 24, 1 << 18), (0, 1), (0, 50)])
+def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small, at_once):
+    """In memory and in files alike, and however many are looked at together."""
     monkeypatch.setattr(lexicon_writer, "SMALL", small)
+    monkeypatch.setattr(lexicon_writer, "AT_ONCE", at_once)
     lists = [counted(300, 5) for _ in range(5)]
     total = Counter()
     for strings, counts in lists:
