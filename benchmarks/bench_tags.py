@@ -46,9 +46,9 @@ def divided(path: Path) -> Path:
     import numpy as np
 
     from bagpack import Corpus
-    from bagpack.artefacts import MANIFEST, SEGMENTS
+    from bagpack.artefacts import MANIFEST, SEGMENTS, write_manifest
     from bagpack.corpus import format
-    from bagpack.corpus.build.index import describe_store, segment_entry
+    from bagpack.corpus.build.index import segment_entry
     from bagpack.corpus.format import FACTS
     from bagpack.corpus.segment import AttributeColumns
     from bagpack.corpus.strings import Strings
@@ -78,8 +78,10 @@ def divided(path: Path) -> Path:
         entries.append(segment_entry(new, entry["name"]))
         total += starts.size
         before += segment.tokens.size
-    own = {name: whole.manifest[name] for name in ("sources", "problems")}
-    write_json(new / MANIFEST, describe_store(new, entries, whole.options, **own))
+    lexicon = whole.manifest["lexicon"]["directory"]
+    shutil.copytree(path / lexicon, new / lexicon)
+    changed = {"segments": entries, "documents": total, "content_hash": f"tenths of {whole.content_hash}"}
+    write_manifest(new, {**whole.manifest, **changed})
     return new
 
 

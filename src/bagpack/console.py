@@ -17,7 +17,6 @@ from bagpack.numbers import many as many
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
 # All control characters but tab and newline, the overrides of writing direction, and bytes of names that are not UTF-8.
@@ -81,31 +80,6 @@ def print_message(text: str | Text, style: str | None = None, console: Console |
     """Print a message without markup; it wraps between words on a terminal and is one line elsewhere."""
     console = console or messages()
     console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
-
-
-def print_about(path: object, text: str) -> None:
-    """Print a message about a path."""
-    print_message(f"{path}: {text}")
-
-
-def hang(console: Console, first: Text, rest: Text) -> None:
-    """Print the rest after the first; further lines are indented to where the rest begins."""
-    for line in rest.wrap(console, max(console.width - first.cell_len, 20)):
-        line.rstrip()
-        console.print(first + line, soft_wrap=True)
-        first = first.blank_copy(" " * first.cell_len)
-
-
-def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]], left: int = 1) -> Table:
-    """A table without lines, for `screen()`: the first `left` columns are text, the others numbers."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for at, name in enumerate(names):
-        table.add_column(name, justify="left" if at < left else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def show_time(seconds: float) -> str:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.errors import StoreError, UsageError
+from bagpack.errors import BagpackError, StoreError, UsageError
 
 DIGEST_BYTES = 16
 RESTORE = "restore it from a copy, or make it again"
@@ -49,8 +49,10 @@ class TooManyFilesError(StoreError):
     """No file descriptor is left: nothing is wrong with the file."""
 
 
-def too_many_files(path: Path | str) -> TooManyFilesError:
-    """The error where this process, or the system, has no file descriptor left."""
+def unreadable(path: Path | str, error: OSError, kind: type[BagpackError] = StoreError) -> BagpackError:
+    """The error where a file cannot be opened: it is not the file's where no descriptor is left."""
+    if error.errno not in TOO_MANY_FILES:
+        return kind(f"{path} cannot be read: {error.strerror}; check the name and its permissions")
     return TooManyFilesError(
         f"{path} could not be opened: too many open files; raise the limit (ulimit -n 4096) and run the command again"
     )
@@ -71,7 +73,7 @@ def disk_errors(path: Path) -> Iterator[None]:
                 f"{path} would become larger than the file size limit allows; raise it (ulimit -f unlimited)"
             ) from error
         if error.errno in TOO_MANY_FILES:
-            raise too_many_files(path) from error
+            raise unreadable(path, error) from error
         if error.filename is not None and _concerns(os.fsdecode(error.filename), path):
             raise StoreError(f"{path} cannot be written: {error.strerror}; choose another place") from error
         raise
@@ -105,19 +107,11 @@ def open_regular(path: Path) -> BufferedReader:
     except FileNotFoundError:
         raise
     except OSError as error:  # ELOOP for a link
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise StoreError(f"{path} is not a regular file; it is damaged: {RESTORE}")
     return open(number, "rb")
-
-
-def _unreadable(path: Path, error: OSError) -> StoreError:
-    if error.errno in TOO_MANY_FILES:
-        return too_many_files(path)
-    return StoreError(
-        f"{path} cannot be read: {error.strerror}; check its permissions, and that it is a file"
-    )
 
 
 def map_array(path: Path, dtype: str) -> NDArray[Any]:
@@ -139,7 +133,7 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; the store is damaged: restore it or index again") from error
     except OSError as error:  # mmap duplicates the descriptor
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 @cache

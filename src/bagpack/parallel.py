@@ -57,6 +57,7 @@ def no_progress(what: str, done: int, total: int) -> None:
 # None: what joblib's context says, which is one worker where there is none.
 _jobs: ContextVar[int | None] = ContextVar("jobs", default=None)
 _progress: ContextVar[Progress] = ContextVar("progress", default=no_progress)
+jobs, progress = _jobs.get, _progress.get  # the number of workers and the callback from `settings`
 
 
 @contextmanager
@@ -74,23 +75,6 @@ def settings(*, n_jobs: int | None = None, progress: Progress | None = None) -> 
     finally:
         _jobs.reset(jobs_before)
         _progress.reset(progress_before)
-
-
-def jobs() -> int | None:
-    return _jobs.get()
-
-
-def progress() -> Progress:
-    """The callback for progress from `settings`; it does nothing where none was set."""
-    return _progress.get()
-
-
-def with_progress(results: Iterable[Any], what: str, total: int) -> Iterator[Any]:
-    """The same results; each is reported, and before the first that they begin."""
-    progress()(what, 0, total)
-    for result in results:
-        progress()(what, 1, total)
-        yield result
 
 
 def _backend() -> str:
@@ -113,7 +97,9 @@ def worker_count(n_jobs: int | None = None) -> int:
 def run(tasks: Iterable[Any], n_jobs: int | None = None) -> Iterator[Any]:
     """Results of `delayed` calls in the order of the calls, as they come where the engine can do that."""
     n_jobs = jobs() if n_jobs is None else n_jobs
-    worker_count(n_jobs)
+    if on_one_machine() and worker_count(n_jobs) == 1:  # joblib starts a process even for one
+        yield from (_work(None, *task) for task in tasks)
+        return
     parent = os.getpid() if on_one_machine() else None
     tasks = (delayed(_work)(parent, *task) for task in tasks)
     starting: AbstractContextManager[None] = without_ctrl_c()
@@ -197,9 +183,9 @@ def scratch(near: str | Path | None = None) -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-def _stays_here(n_jobs: int | None, tasks: int) -> bool:
+def _stays_here(tasks: int) -> bool:
     """Whether all tasks are done in this process."""
-    return on_one_machine() and (tasks <= 1 or worker_count(n_jobs) == 1)
+    return on_one_machine() and (tasks <= 1 or worker_count() == 1)
 
 
 def check_reached(path: str) -> None:
@@ -215,14 +201,9 @@ def check_reached(path: str) -> None:
 class Shared:
     """Something large that tasks need or made: a file that all workers see, or, where nothing is carried, an object."""
 
-    n_jobs: int | None = None
     path: str = ""
     held: Any = None
     facts: Any = None  # what else a task returned, which is small
-
-    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Results of tasks that carry this; see `run`."""
-        return run(tasks, self.n_jobs)
 
     def get(self) -> Any:
         """The thing itself; its arrays are mapped into memory."""
@@ -254,36 +235,31 @@ def _store(path: str, value: Any) -> None:
 
 
 @contextmanager
-def share(
-    value: Any, tasks: int, near: str | Path | None = None, n_jobs: int | None = None
-) -> Iterator[Shared]:
+def share(value: Any, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
     """Put something where the workers of `tasks` tasks can read it."""
-    here = _stays_here(n_jobs, tasks)
-    if here or _backend() == "ThreadingBackend":
-        yield Shared(1 if here else n_jobs, held=value)
+    if _stays_here(tasks) or _backend() == "ThreadingBackend":
+        yield Shared(held=value)
         return
     with scratch(near) as place:
         _store(str(place / "shared"), value)
-        yield Shared(n_jobs, str(place / "shared"))
+        yield Shared(str(place / "shared"))
 
 
 @contextmanager
 def gather(
-    work: Work, calls: Sequence[tuple[Any, ...]], near: str | Path,
-    finished: Callable[[int], None] | None = None, n_jobs: int | None = None,
+    work: Work, calls: Sequence[tuple[Any, ...]], near: str | Path, finished: Callable[[int], None] | None = None,
 ) -> Iterator[list[Shared]]:  # fmt: skip
     """Call `work`, which returns (facts, arrays), on each tuple of arguments; what it left, in the order of the calls.
 
     Arrays stay on disk until they are taken, so that adding them up holds those of one task and the sum in memory.
     `finished` gets the number of each call that is done.
     """
-    here = _stays_here(n_jobs, len(calls))
+    here = _stays_here(len(calls))
     with nullcontext() if here else scratch(near) as place:
         paths = [str(place / f"{at:06d}") if place else "" for at in range(len(calls))]
         tasks = (delayed(_leave)(path, work, call) for path, call in zip(paths, calls, strict=True))
         left = []
-        # Here, without the processes that joblib starts even for one worker.
-        for result in (leave(*given) for leave, given, _ in tasks) if here else run(tasks, n_jobs):
+        for result in run(tasks, 1 if here else None):
             left.append(result)
             if finished:
                 finished(len(left) - 1)

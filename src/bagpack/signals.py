@@ -19,9 +19,23 @@ _received: list[int] = []
 
 def end_on_signals() -> None:
     """Let SIGTERM and SIGHUP end this process as Ctrl-C does; a signal that is ignored (nohup) stays ignored."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _interrupt)
+    deadly = [own for own in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(own) == signal.SIG_DFL]
+    for number in deadly:
+        signal.signal(number, _interrupt)
+    if not deadly:
+        return
+    arrived, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    threading.Thread(target=_insist, args=(arrived, threading.get_ident()), daemon=True).start()
+
+
+def _insist(arrived: int, main: int) -> None:
+    """Send a signal again until it is seen: one that comes just before the main thread waits does not wake it up."""
+    while numbers := os.read(arrived, 1):
+        while numbers[0] in (signal.SIGTERM, signal.SIGHUP) and not _received:
+            time.sleep(POLL)
+            signal.pthread_kill(main, numbers[0])
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -20,7 +20,7 @@ from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
 from bagpack.corpus.strings import FEW, SAMPLED, Strings, split_pairs
-from bagpack.corpus.text.casefold import fold
+from bagpack.corpus.text.casefold import folding
 from bagpack.errors import StoreError
 
 byte_strings = st.lists(st.binary(max_size=20), max_size=60)
@@ -75,7 +75,7 @@ def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
 @pytest.mark.parametrize("options", [TextOptions(), TextOptions(case="keep")])
 def test_the_kernel_folds_as_python_does(options, items):
     folded = fold_all(Strings.of(items), options)
-    expected = [fold(item, options) for item in items]
+    expected = list(map(folding(options), items))
     assert [entry.decode() for entry in folded] == expected
     assert folded.equals(Strings.of(items)).tolist() == [a == b for a, b in zip(expected, items, strict=True)]
 
@@ -172,10 +172,11 @@ def counted(size, keys):
     return Strings.of(order), np.array([found[entry] for entry in order], np.int64)
 
 
-@pytest.mark.parametrize("small", [1 << 24, 0])
-def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small):
-    """In memory and in files alike."""
+@pytest.mark.parametrize("small, at_once", [(1 << 24, 1 << 18), (0, 1), (0, 50)])
+def test_each_form_has_its_most_frequent_key(tmp_path, monkeypatch, small, at_once):
+    """In memory and in files alike, and however many are looked at together."""
     monkeypatch.setattr(lexicon_writer, "SMALL", small)
+    monkeypatch.setattr(lexicon_writer, "AT_ONCE", at_once)
     lists = [counted(300, 5) for _ in range(5)]
     total = Counter()
     for strings, counts in lists:

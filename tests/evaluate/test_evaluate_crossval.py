@@ -13,7 +13,7 @@ from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_
 from bagpack.learn import encode_targets, fit_counts, fitting
 from bagpack.learn.features import Features, Modern, get_preset, no_words
 from bagpack.learn.svm import SvmSettings
-from bagpack.parallel import settings, share
+from bagpack.parallel import jobs, settings, share
 from tests.learn.learn_oracle import without_counts
 from tests.synthetic import make_counts
 
@@ -234,9 +234,9 @@ def test_folds_that_do_not_converge_are_reported(monkeypatch, data, splits):
 def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data, splits):
     asked = []
 
-    def recorded(value, tasks, n_jobs):
-        asked.append(n_jobs)
-        return share(value, tasks, n_jobs=n_jobs)
+    def recorded(value, tasks):
+        asked.append(jobs())
+        return share(value, tasks)
 
     monkeypatch.setattr("bagpack.evaluate.crossval.share", recorded)
     monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)

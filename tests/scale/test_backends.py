@@ -62,7 +62,7 @@ def test_arrays_come_back_in_order(tmp_path, monkeypatch, jobs):
     calls = [(first, 3) for first in range(0, 12, 3)]
     done = []
     monkeypatch.setenv(parallel.SCRATCH, str(tmp_path))
-    with parallel.gather(squares, calls, tmp_path, done.append, jobs) as left:
+    with parallel.settings(n_jobs=jobs), parallel.gather(squares, calls, tmp_path, done.append) as left:
         assert len(list(tmp_path.glob(".bagpack-*/*"))) == (4 if jobs > 1 else 0)
         taken = [task.take() for task in left]
         assert not list(tmp_path.glob(".bagpack-*/*"))  # each file goes when it has been read

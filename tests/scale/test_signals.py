@@ -41,6 +41,25 @@ except KeyboardInterrupt:
 """
 
 
+LATE = """
+import ctypes, os
+import numba
+from bagpack import signals
+libc = ctypes.CDLL(None)
+send, read = getattr(libc, "raise"), libc.read
+send.argtypes, read.argtypes = [ctypes.c_int], [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+@numba.njit(nogil=True)
+def wait(file, place):
+    send(15)
+    return read(file, place, 1)
+signals.end_on_signals()
+try:
+    wait(os.pipe()[0], ctypes.addressof(ctypes.create_string_buffer(1)))
+except KeyboardInterrupt:
+    print("seen")
+"""
+
+
 @pytest.fixture(autouse=True)
 def hang_up():
     """SIGHUP ends processes, also where the tests were started with nohup."""
@@ -61,6 +80,12 @@ def test_workers_never_see_ctrl_c():
     process, said = started(CTRL_C)
     assert process.wait(LIMIT) == 0
     assert said == "True True"
+
+
+def test_a_signal_just_before_a_wait_is_not_lost():
+    """Python sees it when it is back from the system, which here waits for a byte that never comes."""
+    process, said = started(LATE)
+    assert (process.wait(LIMIT), said) == (0, "seen")
 
 
 def workers_in(place):
@@ -127,7 +152,7 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
     process = subprocess.Popen([*command, *sources], env={**os.environ, "TMPDIR": str(scratch)})
     try:
         deadline = time.monotonic() + LIMIT
-        while len(list((tmp_path / "s").glob("work/progress/0*"))) < 2:  # both are being read
+        while len(list((tmp_path / "s").glob("work/progress/*"))) < 2:  # both are being read
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.02)
         assert not psutil.Process(process.pid).children()

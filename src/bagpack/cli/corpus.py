@@ -97,16 +97,18 @@ def index(
     counts = ", ".join(
         console.many(facts[f"{name}s"], name) for name in ("token", "sentence", "document", "type")
     )
-    console.print_about(out, f"{counts}; {facts['bytes'] / 1e3:,.0f} kB on disk")
+    console.print_message(f"{out}: {counts}; {facts['bytes'] / 1e3:,.0f} kB on disk")
     if read := summary.read_tokens:
         console.print_message(f"{console.many(read, 'token')} in {console.show_time(summary.seconds)}")
     print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")
+    from bagpack.corpus.text.tags import UNKNOWN
+
     used = summary.corpus.options
     for what, files in {
         "files with repaired bytes, and the number of places": summary.about("repaired"),
         f"files that do not look like --lang {used.lang}, and what they look like": summary.about("looks_like"),
         "files whose tags are of no known tagset, so that all parts of speech are X (name it with --tagset)":
-            summary.unknown_tagsets,
+            {path: name for path, name in summary.about("tagset").items() if name == UNKNOWN},
         "files that are not UTF-8, and what they were read as":
             summary.about("encoding") if used.encoding == "auto" else {},
     }.items():  # fmt: skip

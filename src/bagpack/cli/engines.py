@@ -65,7 +65,8 @@ def fetch(
 def _show_fetched(facts: dict[str, Any]) -> None:
     many = console.many
     contexts = f"{facts['single_contexts']:,} single and {many(facts['pair_contexts'], 'pair context')}"
-    console.print_about(facts["path"], f"{contexts} from {many(facts['sentences'], 'distinct sentence')}")
+    sentences = many(facts["sentences"], "distinct sentence")
+    console.print_message(f"{facts['path']}: {contexts} from {sentences}")
     sent = f"{many(facts['queries'], 'query', 'queries')}, {many(facts['requests'], 'request')} sent"
     console.print_message(f"{sent}; {console.show_time(facts['seconds'])}")
     if capped := facts["queries_capped"]:
@@ -133,5 +134,5 @@ def build(
         console.print_json({**facts, "left_out": left_out, "seconds": round(seconds, 3)})
     elif not opt.is_silent(json):
         counts = f"{console.many(summary.sentences, 'sentence')}, {console.many(summary.tokens, 'token')}"
-        console.print_about(shown, f"{counts} in {console.show_time(seconds)}")
+        console.print_message(f"{shown}: {counts} in {console.show_time(seconds)}")
         print_skipped(summary.problems, summary.left_out)

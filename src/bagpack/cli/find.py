@@ -76,7 +76,7 @@ def find(
     if not opt.is_silent(json):
         for path in (out, html):
             if path is not None:
-                console.print_about(path, console.many(len(found), "pair"))
+                console.print_message(f"{path}: {console.many(len(found), 'pair')}")
         for note in (*notes, *found.notes):
             console.print_message(note, "dim")
 

@@ -77,7 +77,7 @@ def train(
         console.print_json(facts)
     if not opt.is_silent(json):
         what = console.many(len(model.classes), "label") if model.classes else "ratings"
-        console.print_about(out, f"{what}, {model.condition}; its card is {out}/README.md")
+        console.print_message(f"{out}: {what}, {model.condition}; its card is {out}/README.md")
         if model.threshold is not None:
             console.print_message(model.threshold.sentence())
 

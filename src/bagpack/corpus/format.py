@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, is_kind, member
+from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, member
 from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
@@ -53,11 +53,10 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[number]
         for chunk in _chunks(values):
-            largest = int((chunk & mask if mask is not None else chunk).max())
-            smallest = int(chunk.min())
-            if largest >= bound or smallest < 0:
-                wrong = largest if largest >= bound else smallest
-                return f"holds {wrong:,}, but there are {bound:,} {number}"
+            plain = chunk if mask is None else chunk & mask
+            for extreme in (int(plain.max()), int(plain.min())):
+                if not 0 <= extreme < bound:
+                    return f"holds {extreme:,}, but there are {bound:,} {number}"
         return ""
 
     rule.__doc__ = f"less than {number}"
@@ -265,11 +264,6 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-def is_store(path: Path) -> bool:
-    """Whether the directory at a path is a corpus store, whole or damaged: it may be replaced by another one."""
-    return is_kind(path, CORPUS)
-
-
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a store, checked for kind, version, seal and the types of its entries."""
     manifest = read_any_manifest(path, CORPUS)
@@ -300,7 +294,8 @@ def read_facts(directory: Path) -> dict[str, Any]:
 def _check_tags(facts: dict[str, Any], path: Path) -> None:
     """Raise unless the counts of tags are of known names only."""
     counted = facts.get("tags", {})
-    check_entries(counted, {name: int for name in UNIVERSAL if name in counted}, path, "tags")
+    check_entries(counted, {}, path, "tags")
+    check_entries(counted, dict.fromkeys(counted, int), path, "tags")
     if unknown := sorted(set(counted) - set(UNIVERSAL)):
         raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
 

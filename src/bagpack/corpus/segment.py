@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus import format
-from bagpack.corpus.format import read_facts
+from bagpack.corpus.format import TYPE_MASK, read_facts
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.files import map_array
-from bagpack.kernels import read_only
+from bagpack.kernels import kernel, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -141,6 +141,14 @@ class Segment:
     def key_positions(self, key: int) -> U32:
         positions, lows, highs = self.positions_of(np.array([key]))
         return positions[lows[0] : highs[0]]
+
+
+@kernel
+def count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
+    """Count the types of the tokens in some runs; np.bincount would copy the tokens as 64-bit numbers."""
+    for r in range(starts.size):
+        for i in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            counts[tokens[i] & TYPE_MASK] += 1
 
 
 def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:

@@ -49,24 +49,18 @@ def _copy_spans(blob, starts, ends, out_blob, out_offsets):  # type: ignore[no-u
 
 
 @kernel
-def lower_bound_of(blob, offsets, low, high, query, start, end):  # type: ignore[no-untyped-def]
-    """Index of the first of the strings low..high-1 that is not below one query."""
-    while low < high:
-        middle = (low + high) // 2
-        if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
 def _search(blob, offsets, query, query_offsets, lows, highs, exact, out):  # type: ignore[no-untyped-def]
     """The first of the strings lows[q]..highs[q] that is not below query q; if `exact`, -1 unless it is equal."""
     for q in range(query_offsets.size - 1):
         start = np.int64(query_offsets[q])
         end = np.int64(query_offsets[q + 1])
-        low = lower_bound_of(blob, offsets, lows[q], highs[q], query, start, end)
+        low, high = lows[q], highs[q]
+        while low < high:
+            middle = (low + high) // 2
+            if compare(blob, np.int64(offsets[middle]), np.int64(offsets[middle + 1]), query, start, end) < 0:
+                low = middle + 1
+            else:
+                high = middle
         out[q] = low
         if exact and (
             low == offsets.size - 1

@@ -16,27 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.corpus import WHERE, Corpus, Segments, divide_name, most_frequent
-from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
+from bagpack.corpus.format import SENTENCE_START
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.segment import FormCounts, Segment, fold_all, sum_keys
+from bagpack.corpus.segment import FormCounts, Segment, count_types, fold_all, sum_keys
 from bagpack.corpus.strings import FEW
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.corpus.where import Where
 from bagpack.errors import UsageError
 from bagpack.files import digest
-from bagpack.kernels import kernel, read_only
+from bagpack.kernels import read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
 FEW_POSITIONS = 1 << 16  # that are looked up run by run: marking all tokens of the segment would take longer
-
-
-@kernel
-def _count_types(tokens, starts, ends, counts):  # type: ignore[no-untyped-def]
-    for r in range(starts.size):
-        for i in range(np.uint64(starts[r]), np.uint64(ends[r])):
-            counts[tokens[i] & TYPE_MASK] += 1
 
 
 def selected_tokens(segment: Segment) -> NDArray[np.bool_]:
@@ -94,7 +87,7 @@ class SegmentPart(Segment):
     @cached_property
     def type_counts(self) -> U32:  # type: ignore[override]
         counts = np.zeros(len(self.forms), np.uint32)
-        _count_types(self.tokens, *self.runs, counts)
+        count_types(self.tokens, *self.runs, counts)
         return counts
 
     def other_keys(self, forms: Sequence[str]) -> FormCounts:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.text.casefold import fold
+from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.languages import language
 from bagpack.corpus.text.tags import CODES, CONTENT, UNIVERSAL
 
@@ -89,10 +89,6 @@ def has_letter(corpus: Corpus, numbers: I64, test: Callable[[str], bool] = str.i
     return found
 
 
-def has_letter_or_digit(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
-    return has_letter(corpus, numbers, str.isalnum)
-
-
 @dataclass(frozen=True)
 class KnownWord:
     word: str
@@ -100,7 +96,7 @@ class KnownWord:
 
 
 def complete(corpus: Corpus, start: str, most: int = 12) -> list[KnownWord]:
-    wanted = fold(start, corpus.options).encode()
+    wanted = folding(corpus.options)(start).encode()
     if not wanted:
         return []
     low, high = corpus.lexicon.keys.first_not_below([wanted, wanted + b"\xff"]).tolist()
@@ -119,7 +115,7 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     if not unknown:
         return []
     at = unknown[0]
-    wanted = fold(pieces[at], corpus.options)
+    wanted = folding(corpus.options)(pieces[at])
     keys, counts = corpus.lexicon.keys, np.asarray(corpus.lexicon.counts)
     # Comparing with a million rare words would take minutes.
     frequent = np.argsort(-counts, kind="stable")[:COMPARED]

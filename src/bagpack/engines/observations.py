@@ -106,8 +106,8 @@ class Annotation:
 
     def of(self, marked: str) -> list[Sentence]:
         """One sentence, unless the annotator splits it."""
-        if self._annotator.in_context:
-            (sentences,) = self._annotator.annotate([plain(marked)])
+        if self._annotator.words:
+            sentences = self._annotator.annotate(plain(marked))
             return [self._sentence(*zip(*sentence, strict=True)) for sentence in sentences]
         forms, glued = unmark(marked)
         if fresh := list(set(forms).difference(self._lemma)):

@@ -113,12 +113,17 @@ def cross_validate(
     with threadpool_limits(1, "blas"):
         grams = shared_grams(counts, conditions, preset, svm, learned)
     every = counts, targets, splits, learned, grams
-    with share(every, len(splits), n_jobs=folds_at_once(counts, svm)) as shared:
+    n_jobs = folds_at_once(counts, svm) if len(splits) > 1 else 1
+    with parallel.settings(n_jobs=n_jobs), share(every, len(splits)) as shared:
         tasks = (
             parallel.delayed(_run_fold)(shared, number, conditions, preset, svm, baselines)
             for number in range(len(splits))
         )
-        answers = list(parallel.with_progress(shared.run(tasks), "folds", len(splits)))
+        progress()("folds", 0, len(splits))
+        answers = []
+        for answer in parallel.run(tasks):
+            progress()("folds", 1, len(splits))
+            answers.append(answer)
     fold_of = np.full(len(targets), -1, dtype=np.intp)
     for number, split in enumerate(splits):
         fold_of[split.test] = number

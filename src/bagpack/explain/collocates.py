@@ -15,7 +15,7 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
 from bagpack.corpus.segment import Segment
 from bagpack.corpus.text.tags import CODES, UNIVERSAL
-from bagpack.corpus.words import has_letter, has_letter_or_digit, is_auxiliary, is_function_word
+from bagpack.corpus.words import has_letter, is_auxiliary, is_function_word
 from bagpack.explain.keyness import Keyword, keywords, log_dice, numbers_of, spread
 from bagpack.explain.patterns import CLOSED, OPEN, OUTSIDE, collocates_of, patterns_for, tag_mask
 
@@ -73,7 +73,7 @@ class WordPlaces:
         used, place = np.unique(self.keys, return_inverse=True)
         codes = np.full(used.size, CODES[OPEN], np.uint8)
         codes[is_function_word(self.corpus, used) | ~has_letter(self.corpus, used)] = CODES[CLOSED]
-        codes[(used >= 0) & ~has_letter_or_digit(self.corpus, used)] = CODES["PUNCT"]
+        codes[(used >= 0) & ~has_letter(self.corpus, used, str.isalnum)] = CODES["PUNCT"]
         outside = self.tags == OUTSIDE
         self.tags = codes[place.reshape(self.keys.shape)]
         self.tags[outside] = OUTSIDE

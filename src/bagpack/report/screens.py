@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bagpack.console import hang, plain_table, print_about, print_message, screen, some_of
+from bagpack.console import print_message, screen, some_of
 from bagpack.numbers import many, metric_label, show_count, show_probability, show_value
 from bagpack.tasks.checks import similar_labels_sentence
 from bagpack.wording import describe_block, first_words, last_words, say_counts, say_times
@@ -40,6 +40,24 @@ Marked = tuple[str, str]  # a piece of text, and what it is: w1, w2, term or not
 # A reason against a label is no error, so it is not red.
 MARKS = {"": "", "w1": "bold", "w2": "bold", "term": "bold cyan"}
 TRAINED = "The model was trained on this pair, so the prediction is not evidence."
+
+
+def hang(console: Console, first: Text, rest: Text) -> None:
+    """Print the rest after the first; further lines are indented to where the rest begins."""
+    for line in rest.wrap(console, max(console.width - first.cell_len, 20)):
+        line.rstrip()
+        console.print(first + line, soft_wrap=True)
+        first = first.blank_copy(" " * first.cell_len)
+
+
+def plain_table(names: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> RichTable:
+    """A table without lines: the first column is text, the others numbers."""
+    table = RichTable(box=None, pad_edge=False)
+    for at, name in enumerate(names):
+        table.add_column(name, justify="right" if at else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def show_lines(found: Concordance, out: Console | None = None) -> None:
@@ -105,10 +123,10 @@ def sentence_text(line: Context) -> Text:
 
 def show_matrix(facts: dict[str, Any]) -> None:
     """On standard error: sizes, duplicates, unknown words, and caps that applied."""
-    print_about(
-        facts["path"],
-        f"{many(facts['pairs'], 'pair')} of {many(facts['words'], 'word')}, {facts['features']:,} features; "
-        f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never",
+    print_message(
+        f"{facts['path']}: {many(facts['pairs'], 'pair')} of {many(facts['words'], 'word')}, "
+        f"{facts['features']:,} features; "
+        f"{facts['pairs_seen_together']:,} seen together, {facts['pairs_never_together']:,} never"
     )
     if repeated := facts["duplicate_rows"]:
         print_message(f"{many(repeated, 'row repeats', 'rows repeat')} a pair; each pair was counted once")

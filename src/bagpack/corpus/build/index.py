@@ -22,18 +22,17 @@ from typing import Any
 import joblib
 
 from bagpack import artefacts
-from bagpack.artefacts import MANIFEST, SEGMENTS, WORK, is_unfinished, remove_if_empty
+from bagpack.artefacts import MANIFEST, SEGMENTS, WORK, is_kind, is_unfinished, remove_if_empty
 from bagpack.corpus import format
 from bagpack.corpus.build.lexicon import write_lexicon
 from bagpack.corpus.build.plan import Plan, make_plan
 from bagpack.corpus.build.worker import PROGRESS, WORKER, Progress, run_workers, workers_within
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.format import CORPUS, LeftOut, is_store, read_manifest
+from bagpack.corpus.format import CORPUS, LeftOut, read_manifest
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.files import printable
 from bagpack.corpus.segment import Segment
-from bagpack.corpus.text.tags import UNKNOWN
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.files import DiskError, digest, disk_errors, read_json
 from bagpack.numbers import many
@@ -61,11 +60,6 @@ class IndexSummary:
     def about(self, what: str) -> dict[str, Any]:
         """The sources that have an entry (`repaired`, `encoding`, `looks_like`), and what it is."""
         return {entry["path"]: entry[what] for entry in self.sources if what in entry}
-
-    @property
-    def unknown_tagsets(self) -> dict[str, str]:
-        """Files whose parts of speech are of no known tagset, so that all of them are X."""
-        return {path: name for path, name in self.about("tagset").items() if name == UNKNOWN}
 
 
 def index_corpus(
@@ -110,7 +104,7 @@ def index_corpus(
         _settle_options(options, None, out)  # a wrong value is reported before anything is made
         _check_place(Path(out), store, resume, overwrite)
     with artefacts.locked(store):  # what the store holds is read while its lock is held
-        base = read_manifest(store) if is_store(store) and not overwrite else None
+        base = read_manifest(store) if is_kind(store, CORPUS) and not overwrite else None
         settled = _settle_options(options, base if append else None, out)
         current = _names_in(store)  # what readers of the present store need, until the next writer comes
         # A store that is overwritten gets new segments under other names: what it has may be damaged.
@@ -159,7 +153,9 @@ def index_corpus(
     if not reports:
         return IndexSummary(corpus, seconds, 0, 0, corpus.manifest["problems"], corpus.left_out)
     entries = corpus.manifest["sources"][-len(plan.sources) :]
-    return IndexSummary(corpus, seconds, new, read_tokens, _problems(reports), list(plan.left_out), entries)
+    return IndexSummary(
+        corpus, seconds, new, read_tokens, _total(reports, "problems"), list(plan.left_out), entries
+    )
 
 
 def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
@@ -169,9 +165,9 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
         useful = any((store / SEGMENTS).glob("*.json")) or (store / WORK / SPOOLED).exists()
         if useful and not (resume or overwrite):
             raise StoreError(f"an unfinished build is at {out}; use --resume, or --overwrite to discard it")
-    elif is_store(store) and not (resume or overwrite):
+    elif is_kind(store, CORPUS) and not (resume or overwrite):
         raise StoreError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
-    elif not (resume and is_store(store)):
+    elif not (resume and is_kind(store, CORPUS)):
         artefacts.check_place(out, CORPUS, overwrite=overwrite)
 
 
@@ -265,22 +261,41 @@ def _find_reports(store: Path, plan: Plan, resume: bool, out: str | Path) -> dic
 def _manifest(
     store: Path, base: dict[str, Any] | None, plan: Plan, reports: Sequence[dict[str, Any]], salt: str, workers: int
 ) -> dict[str, Any]:  # fmt: skip
-    """The manifest of the segments that the store had, and of those that were made."""
-    repaired = Counter[str]()
-    for own in reports:
-        repaired.update(own["repaired"])
-    sources = [_source_entry(source, repaired[source.name]) for source in plan.sources]
-    segments = [segment_entry(store, name) for own in reports for name in own["segments"]]
-    problems = _problems(reports)
-    left_out = [file._asdict() for file in plan.left_out]
-    options, appended = plan.options, []
+    """The manifest of the segments that the store had, and of those that were made; writes their lexicon.
+
+    Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
+    longer than the merging.
+    """
+    repaired, problems = _total(reports, "repaired"), _total(reports, "problems")
+    options = plan.options.to_dict()
+    lists: dict[str, list[Any]] = {
+        "sources": [_source_entry(source, repaired.get(source.name, 0)) for source in plan.sources],
+        "left_out": [file._asdict() for file in plan.left_out],
+        "appended": [],
+        "segments": [segment_entry(store, name) for own in reports for name in own["segments"]],
+    }
     if base is not None:
-        this = {"sources": len(sources), "options": options.to_dict(), "problems": problems}
-        segments, sources = [*base["segments"], *segments], [*base["sources"], *sources]
-        left_out, appended = [*base.get("left_out", ()), *left_out], [*base.get("appended", ()), this]
+        lists["appended"] = [{"sources": len(plan.sources), "options": options, "problems": problems}]
+        lists = {name: [*base.get(name, ()), *own] for name, own in lists.items()}
         problems = {name: base["problems"].get(name, 0) + count for name, count in problems.items()}
-        options = TextOptions.from_dict(base["options"])
-    return describe_store(store, segments, options, sources, problems, left_out, appended, workers, salt)
+        options = TextOptions.from_dict(base["options"]).to_dict()
+    segments = lists["segments"]
+    content = digest("\n".join([*(own["digest"] for own in segments), str(sorted(options.items()))]).encode())
+    lexicon = f"lexicon-{digest((content + salt).encode())[:16]}"
+    paths = [store.absolute() / SEGMENTS / entry["name"] for entry in segments]
+    _remove_ours(store / lexicon)
+    (checksums,) = run([delayed(write_lexicon)(paths, store.absolute() / lexicon)], workers)
+    return {
+        "kind": CORPUS.name,
+        "format_version": CORPUS.version,
+        **{name: sum(entry[name] for entry in segments) for name in ("tokens", "sentences", "documents")},
+        "types": (store / lexicon / "keys.offsets").stat().st_size // 8 - 1,
+        "content_hash": content,
+        "options": options,
+        "problems": problems,
+        "lexicon": {"directory": lexicon, "checksums": checksums},
+        **{name: own for name, own in lists.items() if own},
+    }
 
 
 def _source_entry(source: Source, repaired: int = 0) -> dict[str, Any]:
@@ -295,43 +310,11 @@ def _source_entry(source: Source, repaired: int = 0) -> dict[str, Any]:
     return always | {name: value for name, value in notable.items() if value}
 
 
-def _problems(reports: Iterable[dict[str, Any]]) -> dict[str, int]:
+def _total(reports: Iterable[dict[str, Any]], what: str) -> dict[str, int]:
     total = Counter[str]()
     for own in reports:
-        total.update(own["problems"])
-    return dict(total)
-
-
-def describe_store(
-    store: Path, segments: list[dict[str, Any]], options: TextOptions, sources: list[dict[str, Any]],
-    problems: dict[str, int], left_out: Sequence[dict[str, str]] = (), appended: Sequence[dict[str, Any]] = (),
-    workers: int = 1, salt: str = "",
-) -> dict[str, Any]:  # fmt: skip
-    """Write the lexicon of these segments, and return the manifest of the store that they make.
-
-    Where `workers` are running, one of them merges the lexicon: it has loaded the kernels, which takes this process
-    longer than the merging.
-    """
-    identity = "\n".join([*(entry["digest"] for entry in segments), str(sorted(options.to_dict().items()))])
-    content = digest(identity.encode())
-    lexicon = f"lexicon-{digest((content + salt).encode())[:16]}"
-    paths = [store.absolute() / SEGMENTS / entry["name"] for entry in segments]
-    _remove_ours(store / lexicon)
-    (checksums,) = run([delayed(write_lexicon)(paths, store.absolute() / lexicon)], workers)
-    return {
-        "kind": CORPUS.name,
-        "format_version": CORPUS.version,
-        **{name: sum(entry[name] for entry in segments) for name in ("tokens", "sentences", "documents")},
-        "types": (store / lexicon / "keys.offsets").stat().st_size // 8 - 1,
-        "content_hash": content,
-        "options": options.to_dict(),
-        "sources": sources,
-        "problems": problems,
-        **({"left_out": list(left_out)} if left_out else {}),
-        **({"appended": list(appended)} if appended else {}),
-        "lexicon": {"directory": lexicon, "checksums": checksums},
-        "segments": segments,
-    }
+        total.update(own[what])
+    return total
 
 
 def segment_entry(store: Path, name: str) -> dict[str, Any]:

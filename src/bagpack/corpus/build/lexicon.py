@@ -23,6 +23,7 @@ from bagpack.kernels import read_only
 Counted = tuple[Strings, NDArray[np.int64]]
 
 SMALL = 16 << 20  # bytes of an array that is kept in memory
+AT_ONCE = 1 << 18  # forms with their keys
 
 
 def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> NDArray[Any]:
@@ -73,13 +74,24 @@ def most_frequent_keys(pairs: Strings, counts: NDArray[np.int64], keys: Strings)
     A form that is a key itself is omitted, since a target is looked up among the keys first. Equal counts: the
     key that comes first in code-point order.
     """
-    forms, keys_of_forms = split_pairs(pairs)
-    numbers = np.arange(len(forms))
-    is_first = np.append(True, ~forms.take(numbers[1:]).equals(forms.take(numbers[:-1])))[: numbers.size]
-    # Within each run of one form by falling count; the sort keeps the order of equals.
-    best = np.lexsort((-counts, np.cumsum(is_first)))[is_first]
-    best = best[keys.find(forms.take(best)) < 0]
-    return forms.take(best), keys.find(keys_of_forms.take(best))
+    chosen, start = [np.empty(0, np.int64)], 0
+    while start < len(pairs):  # some at a time, which bounds the memory; a form stays together
+        end = min(start + AT_ONCE, len(pairs))
+        while end < len(pairs) and _form(pairs, end) == _form(pairs, end - 1):
+            end += 1
+        forms, _ = split_pairs(pairs.take(np.arange(start, end)))
+        numbers = np.arange(len(forms))
+        is_first = np.append(True, ~forms.take(numbers[1:]).equals(forms.take(numbers[:-1])))
+        # Within each run of one form by falling count; the sort keeps the order of equals.
+        best = np.lexsort((-counts[start:end], np.cumsum(is_first)))[is_first]
+        chosen.append(start + best[keys.find(forms.take(best)) < 0])
+        start = end
+    forms, keys_of_forms = split_pairs(pairs.take(np.concatenate(chosen)))
+    return forms, keys.find(keys_of_forms)
+
+
+def _form(pairs: Strings, number: int) -> bytes:
+    return pairs.bytes_at(number).partition(b"\t")[0]
 
 
 def write_lexicon(segments: Sequence[Path], directory: Path) -> dict[str, str]:

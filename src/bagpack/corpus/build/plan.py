@@ -37,7 +37,6 @@ TOLERANT = ("bad_lines", "encoding_errors", "max_sentence")
 class Part:
     """What one worker turns into one segment (or several, if a compressed file is long)."""
 
-    number: int
     slices: tuple[Slice, ...]  # of one format
     weight: int  # estimated uncompressed bytes
     key: str  # names its segments: a digest of all that their content depends on
@@ -115,10 +114,8 @@ def make_plan(
             size += weight
     slices = Counter(piece.source for group in groups for piece in group)
     weights = [sum(_weight(piece, slices[piece.source]) for piece in group) for group in groups]
-    parts = [
-        Part(number, tuple(group), weight, _key(group, options, salt))
-        for number, (group, weight) in enumerate(zip(groups, weights, strict=True))
-    ]
+    keys = [_key(group, options, salt) for group in groups]
+    parts = map(Part, map(tuple, groups), weights, keys)
     return Plan(tuple(sources), tuple(parts), target, options, tuple(left_out))
 
 

@@ -18,7 +18,7 @@ from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.format import FACTS, GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
-from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, fold_all
+from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, count_types, fold_all
 from bagpack.corpus.strings import Strings, split_pairs
 from bagpack.corpus.text.casefold import clean_word, compose, fold_case, folding
 from bagpack.corpus.text.encoding import unescape
@@ -26,7 +26,7 @@ from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.corpus.text.tags import UNIVERSAL, tag_code
 from bagpack.errors import InputError
 from bagpack.files import disk_errors, write_json
-from bagpack.kernels import kernel
+from bagpack.kernels import kernel, read_only
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -141,8 +141,8 @@ class SegmentWriter:
         tokens, tags, documents = self.tokens[: self.count], self.tags[: self.count], self.documents
         table = InternTable(len(raw_forms))
         raw_types = table.add_pairs(raw_forms, raw_keys, dropped)
-        raw_counts = np.zeros(raw_types.size, np.int64)
-        _count_into(tokens, raw_counts)  # np.bincount would copy the tokens as 64-bit numbers
+        raw_counts = np.zeros(raw_types.size, np.uint32)
+        count_types(read_only(tokens), np.zeros(1, np.int64), np.array([tokens.size]), raw_counts)
         kept = raw_types >= 0
         counts = np.bincount(raw_types[kept], weights=raw_counts[kept], minlength=len(table)).astype(np.int64)
         # Frequent types get small ids, near each other in memory.
@@ -318,12 +318,6 @@ def keep_tokens(tokens, type_of_raw, tags, starts):  # type: ignore[no-untyped-d
         starts[document] = left
         document += 1
     return left
-
-
-@kernel
-def _count_into(tokens, counts):  # type: ignore[no-untyped-def]
-    for i in range(tokens.size):
-        counts[tokens[i] & TYPE_MASK] += 1
 
 
 @kernel

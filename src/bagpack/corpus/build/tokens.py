@@ -86,7 +86,7 @@ class _Waiting:
         """All that waits, as tokens."""
         if self.texts:
             annotator = get_annotator(self.options.annotator, self.options.lang)
-            batch, firsts = self._in_context(annotator) if annotator.in_context else self._tokenised()
+            batch, firsts = self._annotated(annotator) if annotator.words else self._tokenised()
         elif self.last is not None and (self.documents or self.consumed):
             batch, firsts = Batch(self.last.source, closed=self.last.closed), np.empty(0, np.int64)
         else:
@@ -113,14 +113,14 @@ class _Waiting:
         firsts = np.searchsorted(starts, np.concatenate([[0], block.paragraph_ends[:-1]]))
         return self._batch(data, np.array([starts, stops], np.int32), bits, firsts), firsts
 
-    def _in_context(self, annotator: Annotator) -> tuple[Batch, NDArray[np.int64]]:
+    def _annotated(self, annotator: Annotator) -> tuple[Batch, NDArray[np.int64]]:
         """The same by an annotator: a form and its lemma follow each other in the data."""
         pieces: list[bytes] = []
         bits: list[int] = []
         firsts: list[int] = []
-        for sentences in annotator.annotate(self.texts):
+        for text in self.texts:
             firsts.append(len(bits))
-            for sentence in sentences:
+            for sentence in annotator.annotate(text):
                 for index, (form, lemma, glued) in enumerate(sentence):
                     pieces += clean_word(form).encode(), clean_word(lemma or form).encode()
                     bits.append(int(SENTENCE_START) if index == 0 else int(GLUED) * glued)

@@ -10,7 +10,7 @@ import shutil
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -61,9 +61,8 @@ def run_workers(
     stop = threading.Event() if threads else None
     bare = replace(plan, sources=(), parts=(), left_out=())  # a task needs only the options and sizes
     tasks = (delayed(build_part)(part, str(store.absolute()), bare, stop) for part in parts)
-    weight = {part.number: part.weight for part in parts}
-    before = plan.weight - sum(weight.values())
-    with _watched(store / WORK / PROGRESS, weight, before, progress):
+    before = plan.weight - sum(part.weight for part in parts)
+    with _watched([store / WORK / PROGRESS / part.key for part in parts], before, progress):
         if stop is not None and workers is not None:
             run_until(stop, tasks, workers)
         else:
@@ -73,9 +72,7 @@ def run_workers(
 
 
 @contextmanager
-def _watched(
-    directory: Path, weight: Mapping[int, int], before: int, progress: Progress | None
-) -> Iterator[None]:
+def _watched(files: Sequence[Path], before: int, progress: Progress | None) -> Iterator[None]:
     """Look at the files in which workers report their progress, and pass it on."""
     if progress is None:
         yield
@@ -85,11 +82,10 @@ def _watched(
     def watch() -> None:
         while not stop.wait(POLL):
             tokens, size = 0, before
-            for file in directory.glob("[0-9]*"):
-                with suppress(OSError, ValueError, KeyError):  # KeyError: left by the run that is resumed
-                    most = weight[int(file.name)]
+            for file in files:
+                with suppress(OSError, ValueError):
                     seen, consumed = map(int, file.read_text().split())
-                    tokens, size = tokens + seen, size + min(consumed, most)
+                    tokens, size = tokens + seen, size + consumed
             progress(tokens, size)
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -151,10 +147,11 @@ class Worker:
             if batch.closed and (full or size >= self.part_bytes + self.part_bytes // 2):
                 self._write()
                 size = 0
-            progress = self.store / WORK / PROGRESS / f"{self.part.number:06d}"
+            progress = self.store / WORK / PROGRESS / self.part.key
             if progress.parent.is_dir():  # not where no file system is shared
                 with disk_errors(progress):
-                    progress.write_text(f"{self.written + self.writer.count} {self.consumed}")
+                    seen, consumed = self.written + self.writer.count, min(self.consumed, self.part.weight)
+                    progress.write_text(f"{seen} {consumed}")
         self._write()
 
     def _batches(self) -> Iterator[Batch]:

@@ -28,8 +28,8 @@ from bagpack.artefacts import is_artefact
 from bagpack.corpus.options import MAX_LINE, TextOptions
 from bagpack.corpus.readers.base import Block, DocumentStart, Slice, Source
 from bagpack.corpus.text.encoding import decode, encoding_error
-from bagpack.errors import BagpackError, InputError, UsageError
-from bagpack.files import TOO_MANY_FILES, too_many_files
+from bagpack.errors import InputError, UsageError
+from bagpack.files import unreadable
 
 if sys.version_info >= (3, 14):
     from compression import zstd as zstd
@@ -57,8 +57,7 @@ class Named(NamedTuple):
 def expand(names: Iterable[str]) -> list[Named]:
     """Files behind the names: directories are walked, globs are expanded, both in sorted order.
 
-    A file that two names lead to counts once: if the user named it twice, that is an error, in a directory it is
-    ignored. What is ignored in a directory (other than hidden files) is in the list too, with the reason.
+    A file that two names lead to counts once. What is ignored, but for hidden files, is in the list with the reason.
     """
     files: list[Named] = []
     for name in names:
@@ -79,19 +78,14 @@ def expand(names: Iterable[str]) -> list[Named]:
         files += found
     if not files:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
-    first: dict[object, Named] = {}
-    # What the user named is meant, so a link to it in a directory is the one that is ignored.
-    for index, file in sorted(enumerate(files), key=lambda item: not item[1].named):
-        status = os.stat(file.path) if file.path != "-" and not file.ignored else None
-        other = first.setdefault((status.st_dev, status.st_ino) if status else file.path, file)
-        if other is file:
-            continue
-        if file.named:
-            raise UsageError(
-                f"{printable(file.path)} is named twice (as {printable(other.path)}, too), so its text would count "
-                f"twice; name each file once"
-            )
-        files[index] = file._replace(ignored=f"the same file as {printable(other.path)}")
+    first: dict[object, str] = {}
+    for index, file in enumerate(files):
+        if not file.ignored:
+            status = os.stat(file.path) if file.path != "-" else None
+            identity = (status.st_dev, status.st_ino) if status else file.path
+            if identity in first:
+                files[index] = Named(file.path, False, f"the same file as {printable(first[identity])}")
+            first.setdefault(identity, file.path)
     return files
 
 
@@ -175,17 +169,11 @@ def compression_of(head: bytes) -> str:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
 
 
-def unreadable(name: str, error: OSError) -> BagpackError:
-    if error.errno in TOO_MANY_FILES:
-        return too_many_files(name)
-    return InputError(f"{name} cannot be read: {error.strerror}; check the name and its permissions")
-
-
 def open_plain(source: Source) -> IO[bytes]:
     try:
         opened: IO[bytes] = OPENERS.get(source.compression, open)(source.path, "rb")
     except OSError as error:
-        raise unreadable(source.name, error) from error
+        raise unreadable(source.name, error, InputError) from error
     return opened
 
 

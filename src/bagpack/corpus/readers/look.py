@@ -28,10 +28,10 @@ from bagpack.corpus.readers.files import (
     read_some,
     sample,
     to_text,
-    unreadable,
 )
 from bagpack.corpus.text.encoding import AUTO, check_encoding, codec_name, detect_encoding
 from bagpack.errors import InputError, UsageError
+from bagpack.files import unreadable
 from bagpack.numbers import many
 
 LOOKED_AT = 1 << 17  # bytes from which a reader learns how a file is laid out
@@ -72,7 +72,7 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
         status = os.fstat(handle.fileno())
         compression = compression_of(handle.read(6))
     except OSError as error:
-        raise unreadable(name, error) from error
+        raise unreadable(name, error, InputError) from error
     with handle:
         suffix = Path(path).suffix.lower()
         if status.st_size and suffix in SUFFIXES and suffix != f".{compression}":

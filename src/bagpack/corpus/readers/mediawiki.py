@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape  # once, as XML escaped it: entities that the author wrote stay for `paragraphs`
 from typing import NamedTuple
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, Block, Reader, Slice, Source
 from bagpack.corpus.readers.files import line_slices, place_at
-from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, paragraphs, unescape_xml
+from bagpack.corpus.readers.wikitext import DROPPED_NAMESPACES, paragraphs
 from bagpack.corpus.text.encoding import decode
 from bagpack.errors import InputError
 
@@ -56,7 +57,7 @@ class MediaWikiReader(Reader):
                 f"{source.name} is not a MediaWiki export (no <mediawiki> at its beginning); name another --format"
             )
         found = _DROPPED.findall(decode(head, source.encoding, "replace"))
-        names = {*DROPPED_NAMESPACES, *(unescape_xml(name).strip().lower() for name in found)}
+        names = {*DROPPED_NAMESPACES, *(unescape(name).strip().lower() for name in found)}
         return replace(super().look(source, head, options), layout="|".join(sorted(names)))
 
     def slices(self, source: Source, target: int, options: TextOptions) -> list[Slice]:
@@ -72,8 +73,8 @@ class MediaWikiReader(Reader):
             found = _read_page(page)
             if found is not None:
                 title, text = found
-                batch.add_document(unescape_xml(title.decode()).strip())
-                for line in paragraphs(unescape_xml(text.decode()), dropped):
+                batch.add_document(unescape(title.decode()).strip())
+                for line in paragraphs(unescape(text.decode()), dropped):
                     batch.add_paragraph(line)
                 batch.documents = batch.documents if batch.paragraphs else []
             elif options.bad_lines == "skip" or (not page.whole and len(page.data) <= MAX_PAGE):

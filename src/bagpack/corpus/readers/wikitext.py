@@ -43,7 +43,6 @@ _HEADING = re.compile(r"\n=[^\n]*=[ \t]*(?=\n)")
 _MARKER = re.compile(r"\n(?:[*#:;][*#:; \t]*|-{4,})")
 _BRACKET_RUN = re.compile(r"[\[\]{}][\[\]{}]+")
 _EMPTY_PARENTHESES = re.compile(r"\([\s,;]*\)")
-_REFERENCE = re.compile(r"&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});")
 
 
 def paragraphs(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> list[str]:
@@ -74,16 +73,6 @@ def paragraphs(text: str, dropped: Collection[str] = DROPPED_NAMESPACES) -> list
         if line and (line[0].isalnum() or any(map(str.isalnum, line))):
             found.append(line)
     return found
-
-
-def unescape_xml(text: str) -> str:
-    """Undo the one escaping that XML did; entities that the author wrote stay for `paragraphs`."""
-    if "&" not in text:
-        return text
-    if "&#" in text:
-        text = _REFERENCE.sub(lambda match: html.unescape(match[0]), text)
-    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
-    return text.replace("&amp;", "&")
 
 
 def _repeat(pattern: re.Pattern[str], text: str, by: str | Callable[[re.Match[str]], str] = "") -> str:

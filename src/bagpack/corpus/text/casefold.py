@@ -42,7 +42,3 @@ def fold_case(text: str) -> str:
 def folding(options: TextOptions) -> Callable[[str], str]:
     """What makes a key of a lemma or form, as the store's case setting says."""
     return fold_case if options.case == "fold" else compose
-
-
-def fold(text: str, options: TextOptions) -> str:
-    return folding(options)(text)

@@ -12,35 +12,37 @@ import gzip
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, cast
 
 from bagpack.corpus.text.languages import language
 from bagpack.corpus.text.sentences import split_sentences
 from bagpack.errors import UsageError, import_extra
 from bagpack.files import cache_directory
 
-Search = Callable[[str, str], "str | None"]
-
-
-class AnnotatedToken(NamedTuple):
-    form: str
-    lemma: str
-    glued: bool
+Word = tuple[str, str]  # form and lemma
 
 
 class Annotator:
-    """Gives lemmas to distinct forms, here the form itself, or (`in_context`) cuts paragraphs into tokens by itself."""
+    """Gives lemmas to distinct forms, here the form itself; `words`, if it is there, cuts sentences into tokens."""
 
-    in_context = False
+    def __init__(self, lang: str, words: Callable[[str], Iterable[Word]] | None = None) -> None:
+        self.lang, self.words = lang, words
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
         return list(forms)
 
-    def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        raise NotImplementedError
+    def annotate(self, paragraph: str) -> Iterator[list[tuple[str, str, bool]]]:
+        """The sentences of a paragraph by `words`: forms, lemmas, and whether a form is glued to the one before."""
+        for sentence in split_sentences(paragraph, self.lang):
+            tokens, position = [], 0
+            for form, lemma in self.words(sentence) if self.words else ():
+                start = sentence.find(form, position)
+                tokens.append((form, lemma, start == position > 0))
+                position = start + len(form)
+            if tokens:
+                yield tokens
 
 
 @cache
@@ -51,9 +53,9 @@ def get_annotator(spec: str, lang: str) -> Annotator:
     ['lion', 'go', 'not']
     """
     if spec == "none":
-        return Annotator()
+        return Annotator(lang)
     if spec in ("jieba", "fugashi"):
-        return chinese() if spec == "jieba" else japanese()
+        return Annotator(lang, chinese() if spec == "jieba" else japanese())
     if spec == "simplemma":
         from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
@@ -70,8 +72,8 @@ def get_annotator(spec: str, lang: str) -> Annotator:
 _INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
 
 
-# The segments of a corpus share most of their forms. About 70 MB for this number, and the first seen are the frequent.
-_REMEMBERED = 400_000
+# The segments of a corpus share most of their forms. About 70 MB for this number.
+_REMEMBERED = 250_000
 
 
 class SimplemmaLemmatizer(Annotator):
@@ -80,21 +82,13 @@ class SimplemmaLemmatizer(Annotator):
     def __init__(self, lang: str) -> None:
         from simplemma.strategies import DefaultStrategy
 
-        self.lang = lang
+        super().__init__(lang)
         self._decided: dict[str, str] = dict(re.findall(r"(\S+)\s(\S+?)(?:,|$)", language(lang).lemmas))
-        self._look_up: Search = DefaultStrategy().get_lemma
-        self._known: dict[str, str] = {}
+        self._look_up = DefaultStrategy().get_lemma
+        self._known = lru_cache(_REMEMBERED)(self._lemma)
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        known = self._known
-        lemmas = list(map(known.get, forms))
-        for index, lemma in enumerate(lemmas):
-            if lemma is None:
-                form = forms[index]
-                lemmas[index] = lemma = self._lemma(form)
-                if len(known) < _REMEMBERED:
-                    known[form] = lemma
-        return cast(list[str], lemmas)
+        return list(map(self._known, forms))
 
     def _lemma(self, form: str) -> str:
         word = form.lower().replace("’", "'")
@@ -102,7 +96,10 @@ class SimplemmaLemmatizer(Annotator):
             return self._decided[word]
         if word[0] == "-" and word.lstrip("-t") and self.lang == "fr":  # -tu, -t-elle
             return word.removeprefix("-t").lstrip("-") if word.startswith("-t-") else word[1:]
-        return (_INFLECTED.fullmatch(form) and self._look_up(form, self.lang)) or form
+        return self._of_word(form, word) if form.isalpha() or _INFLECTED.fullmatch(form) else form
+
+    def _of_word(self, form: str, word: str) -> str:
+        return self._look_up(form, self.lang) or form
 
 
 class EnglishLemmatizer(SimplemmaLemmatizer):
@@ -111,55 +108,17 @@ class EnglishLemmatizer(SimplemmaLemmatizer):
     def __init__(self) -> None:
         super().__init__("en")
         self._lexicon = _lemminflect_lexicon()
-        self._search_all = self._look_up
-        self._look_up = _quick_english_search(self._search_all)
 
-    def _lemma(self, form: str) -> str:
-        word = form.lower()
-        if not form.isalpha():
-            word = word.replace("’", "'")
-            if not _INFLECTED.fullmatch(form) and word not in self._decided:
-                return form
-        if word in self._decided:
-            return self._decided[word]
+    def _of_word(self, form: str, word: str) -> str:
         if "-" in word and word.endswith(("ing", "ed")) and not word.startswith(_VERB_PREFIXES):
             return form  # an adjective (snow-covered, meat-eating): there is no verb to snow-cover
-        lemma: str = self._look_up(form, "en") or form
-        if word not in self._lexicon or word in _SIMPLEMMA_IS_RIGHT:
-            return lemma
-        known = self._lexicon[word]
-        if lemma.lower() in known:
+        lemma, known = super()._of_word(form, word), self._lexicon.get(word, ())
+        if not known or word in _SIMPLEMMA_IS_RIGHT or lemma.lower() in known:
             return lemma
         if lemma.lower() == word and word.endswith(("ing", "ed")):
             # Nouns and adjectives of their own (mining, civilized) that lemminflect has as verb forms only.
             return lemma
         return next((candidate for candidate in known if candidate != word), form)
-
-
-def _quick_english_search(search_all: Search) -> Search:
-    """Simplemma's search without the strategies that English forms with no apostrophe cannot need.
-
-    Most distinct forms are names that no strategy knows, and each strategy costs its time to say so: the answers
-    are the same (a test compares them), at half the time.
-    """
-    from simplemma import strategies
-
-    dictionary = strategies.DictionaryLookupStrategy()
-    look_up = dictionary.get_lemma
-    without_hyphen = strategies.HyphenRemovalStrategy(dictionary).get_lemma
-    rules = strategies.RulesStrategy().get_lemma
-    prefixes = strategies.PrefixDecompositionStrategy(dictionary_lookup=dictionary).get_lemma
-    affixes = strategies.AffixDecompositionStrategy(False, dictionary).get_lemma
-
-    def search(form: str, lang: str) -> str | None:
-        if "'" in form or "’" in form or "ʼ" in form or form.isnumeric():
-            return search_all(form, lang)
-        found: str | None = look_up(form, lang)
-        if found is None and "-" in form:
-            found = without_hyphen(form, lang)
-        return found or rules(form, lang) or prefixes(form, lang) or affixes(form, lang)
-
-    return search
 
 
 _SIMPLEMMA_IS_RIGHT = frozenset("me him her them us this that these those thanks wan ai".split())  # noqa: SIM905
@@ -188,48 +147,18 @@ def _lemminflect_lexicon() -> dict[str, tuple[str, ...]]:
     return {form: tuple(own for _, own in ranked) for form, ranked in ordered if form not in auxiliaries}
 
 
-Word = tuple[str, str]  # form and lemma
-
-
-class SegmentingAnnotator(Annotator):
-    """Sentences by sentencex, words by a segmenter."""
-
-    in_context = True
-
-    def __init__(self, lang: str, words: Callable[[str], Iterable[Word]]) -> None:
-        self.lang = lang
-        self._words = words
-
-    def annotate(self, paragraphs: Iterable[str]) -> Iterator[list[list[AnnotatedToken]]]:
-        for paragraph in paragraphs:
-            sentences = []
-            for sentence in split_sentences(paragraph, self.lang):
-                tokens = []
-                position = 0
-                for form, lemma in self._words(sentence):
-                    start = sentence.find(form, position)
-                    glued = start == position and start > 0
-                    position = start + len(form)
-                    tokens.append(AnnotatedToken(form, lemma, glued))
-                if tokens:
-                    sentences.append(tokens)
-            yield sentences
-
-
-def chinese() -> SegmentingAnnotator:
+def chinese() -> Callable[[str], Iterable[Word]]:
     """Words by jieba; a form is its own lemma."""
     jieba = import_extra("jieba", "jieba", "chinese", "cutting Chinese into words")
     jieba.setLogLevel(logging.WARNING)
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = str(cache_directory())  # not the shared one, where anyone could have left a file
-    return SegmentingAnnotator("zh", lambda text: ((w, w) for w in segmenter.cut(text) if w.strip()))
+    return lambda text: ((w, w) for w in segmenter.cut(text) if w.strip())
 
 
-def japanese() -> SegmentingAnnotator:
+def japanese() -> Callable[[str], Iterable[Word]]:
     """Words by MeCab with UniDic; the lemma is the dictionary form as it is written."""
     why = ("fugashi", "japanese", "cutting Japanese into words")
     import_extra("unidic_lite", *why)  # its dictionary
     tagger = import_extra("fugashi", *why).Tagger()
-    return SegmentingAnnotator(
-        "ja", lambda text: ((w.surface, w.feature.orthBase or w.surface) for w in tagger(text))
-    )
+    return lambda text: ((w.surface, w.feature.orthBase or w.surface) for w in tagger(text))
