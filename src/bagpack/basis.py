@@ -32,6 +32,7 @@ Counted = tuple[I64, I64]  # codes of bigrams, ascending, and how often each occ
 
 DEFAULT_B = 1500
 HEADER = "kind\tterm\tcount"
+CHECKSUM = "# blake2b of the terms: "
 INNER_SPACE = "\N{NO-BREAK SPACE}"  # in a term, the space inside a word such as `New York`
 TABLE_WORDS = 4096
 MOST_TOKENS = 1 << 31  # in the segments that share a table, about
@@ -101,7 +102,9 @@ class Basis:
         return "\n".join([HEADER, *lines]) + "\n"
 
     def save(self, path: str | Path) -> None:
-        write_text(Path(path), self.to_tsv())
+        """Write the TSV with a comment behind the header that has its checksum: a file that is cut off is noticed."""
+        header, _, terms = self.to_tsv().partition("\n")
+        write_text(Path(path), f"{header}\n{CHECKSUM}{digest(terms.encode())}\n{terms}")
 
     @classmethod
     def open(cls, path: str | Path) -> Basis:
@@ -142,6 +145,23 @@ class Basis:
         words = tuple(word.replace(INNER_SPACE, " ") for word in unigrams)
         pairs = tuple((first, second) for first, second in map(words_of, bigrams))
         return cls(words, pairs, tuple(unigrams.values()), tuple(bigrams.values()))
+
+    @classmethod
+    def problems(cls, path: str | Path) -> list[str]:
+        """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
+        basis = cls.open(path)
+        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
+        checksum, _, terms = rest.partition(b"\n")
+        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
+            return [
+                "does not match the checksum in its second line: it is damaged, or was edited without that line"
+            ]
+        lists = ((basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts))
+        for terms_of, counts in lists:
+            ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
+            if any(counts) and ranks != sorted(ranks):
+                return ["has terms in an order which is not rank order; choose the basis again"]
+        return []
 
     def check_corpus(self, source: Any, path: str) -> None:
         """Refuse a basis of another corpus, whose terms would silently be the wrong ones.
@@ -304,7 +324,9 @@ def count_by_sorting(
         codes, numbers = np.empty(int((ends - starts).sum()), np.int64), _numbers_in(segment, words)
         no_table = np.empty(0, np.uint32)
         n = _scan_bigrams(segment.tokens, starts, ends, numbers, size, part, parts, no_table, codes)
-        return np.unique(codes[:n], return_counts=True)
+        ordered = np.sort(codes[:n])
+        firsts = _run_starts(ordered)
+        return ordered[firsts], np.diff(np.append(firsts, n))
 
     return None, add_counts(map(counted, segments))
 
@@ -316,8 +338,13 @@ def add_counts(results: Iterable[Counted]) -> Counted:
         both = np.concatenate([codes, more_codes])
         order = np.argsort(both, kind="stable")
         both = both[order]
-        firsts = np.flatnonzero(np.append(True, both[1:] != both[:-1])[: both.size])
+        firsts = _run_starts(both)
         codes = both[firsts]
         if codes.size:
             counts = np.add.reduceat(np.concatenate([counts, more_counts])[order], firsts)
     return codes, counts
+
+
+def _run_starts(ordered: I64) -> I64:
+    """Where each run of equal values begins (np.unique hashes, which is slower on sorted numbers)."""
+    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if ordered.size else ordered

@@ -50,10 +50,12 @@ def describe(path: Path) -> dict[str, Any]:
     """Facts about an artefact."""
     kind = kind_of(path)
     if kind == BASIS:
-        from bagpack.basis import Basis
+        from bagpack.basis import CHECKSUM, Basis
 
         basis = Basis.open(path)
         sizes = {"terms": len(basis), "unigrams": len(basis.unigrams), "bigrams": len(basis.bigrams)}
+        # A basis that was printed, not saved, has no checksum: lines that it lost cannot be found.
+        sizes["has_checksum"] = f"\n{CHECKSUM}" in path.read_text(encoding="utf-8-sig")
         return {"kind": BASIS, "path": str(path), **sizes, "basis_hash": basis.hash}
     if kind == "corpus":
         from bagpack.corpus.corpus import Corpus
@@ -67,16 +69,22 @@ def describe(path: Path) -> dict[str, Any]:
     facts = {**artefact.manifest, **artefact.manifest.get("manifest", {})}  # a model's has scores and data
     shown = {name: value for name, value in facts.items() if name not in HIDDEN}
     content = digest(json.dumps(artefact.manifest["checksums"], sort_keys=True).encode())
-    about = {"kind": kind.removeprefix("bagpack-"), "path": str(path)}
-    return {**shown, **about, "bytes": artefact.size, "content_hash": content}
+    return {
+        **shown,
+        "kind": kind.removeprefix("bagpack-"),
+        "path": str(path),
+        "bytes": artefact.size,
+        "content_hash": content,
+    }
 
 
 def damages(path: Path) -> list[str]:
     """Sentences about an artefact's damaged files; none if it is whole."""
     kind = kind_of(path)
     if kind == BASIS:
-        describe(path)  # raises if a line is damaged
-        return []
+        from bagpack.basis import Basis
+
+        return [f"{path} {problem}" for problem in Basis.problems(path)]
     if kind == "corpus":
         from bagpack.corpus.corpus import Corpus
         from bagpack.corpus.format import read_manifest

@@ -1,5 +1,7 @@
 """`bagpack verify` finds a changed byte in every kind of artefact."""
 
+import json
+
 import pytest
 
 
@@ -43,9 +45,20 @@ def test_every_kind(made, cli):
         assert cli("info", name, "--verify").code == 0, name
 
 
-def test_a_basis(made, cli):
+def test_a_basis_out_of_rank_order(made, cli):
+    done = cli("basis", "s.bp", "-b", 20)
+    (made / "b.tsv").write_text(done.out)
+    assert cli("info", "b.tsv", "--verify").code == 0
+    assert not json.loads(cli("info", "b.tsv", "--json").out)["has_checksum"]  # printed, not saved
     assert cli("basis", "s.bp", "-b", 20, "--out", "saved.tsv").code == 0
-    assert cli("basis", "s.bp", "-b", 20).out == (made / "saved.tsv").read_text()
-    assert cli("info", "saved.tsv", "--verify").code == 0
-    (made / "saved.tsv").write_text((made / "saved.tsv").read_text() + "unigram\n")
-    assert cli("info", "saved.tsv", "--verify").code == 1
+    assert json.loads(cli("info", "saved.tsv", "--json").out)["has_checksum"]
+    lines = done.out.splitlines(keepends=True)
+    for first in (1, len(lines) - 2):  # a unigram, and a bigram of two with the same count
+        (made / "b.tsv").write_text(
+            "".join([*lines[:first], lines[first + 1], lines[first], *lines[first + 2 :]])
+        )
+        failed = cli("info", "b.tsv", "--verify")
+        assert failed.code == 1
+        assert "which is not rank order" in failed.out + failed.err
+    (made / "b.tsv").write_text("kind\tterm\nunigram\tb\nunigram\ta\n")  # without counts it has no ranks
+    assert cli("info", "b.tsv", "--verify").code == 0

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,14 @@ from bagpack.errors import StoreError
 from bagpack.files import RESTORE
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.windows import Windows
+    from bagpack.contexts.count import Csr, PairCountsOf
+    from bagpack.contexts.targets import Target
+    from bagpack.contexts.windows import CountSettings, Windows
 
 OPEN_SEGMENTS = 256
 WHERE = " where "  # between a store and a condition, in the name of a subcorpus
@@ -51,11 +56,6 @@ class Segments(Sequence[Segment]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Segments, (self.directories, self.opened)
-
-
-def _method(module: str, function: str) -> Any:
-    """A function of another package as a method; the package is imported once it is called."""
-    return lambda *given: getattr(import_module(module), function)(*given)  # noqa: PLW0108 (imported when called)
 
 
 class Corpus:
@@ -146,7 +146,7 @@ class Corpus:
         found = self.lexicon.find([folding(self.options)(word)])
         return int(self.lexicon.counts_of(found)[0]) if found[0] >= 0 else 0
 
-    # What makes it a `contexts.targets.ContextSource`.
+    # What makes it a `contexts.targets.ContextSource`; the package that counts is imported once it is needed.
 
     @property
     def for_words(self) -> Corpus:
@@ -154,10 +154,30 @@ class Corpus:
 
     for_pairs = for_basis = for_words
 
-    resolve = _method("bagpack.contexts.targets", "resolve_targets")
-    pick_basis = _method("bagpack.basis", "pick_basis")
-    count_words = _method("bagpack.contexts.count", "count_words")
-    count_pairs = _method("bagpack.contexts.count", "count_pairs")
+    def resolve(self, words: Sequence[str]) -> list[Target | None]:
+        """The target of each word: a key, or a run of keys; None if the corpus does not have it."""
+        from bagpack.contexts.targets import resolve_targets
+
+        return resolve_targets(self, words)
+
+    def pick_basis(self, b: int) -> Basis:
+        from bagpack.basis import pick_basis
+
+        return pick_basis(self, b)
+
+    def count_words(
+        self, targets: Sequence[Target], basis: Basis, settings: CountSettings
+    ) -> tuple[Csr, NDArray[np.int64]]:
+        from bagpack.contexts.count import count_words
+
+        return count_words(self, targets, basis, settings)
+
+    def count_pairs(
+        self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
+    ) -> PairCountsOf:
+        from bagpack.contexts.count import count_pairs
+
+        return count_pairs(self, pairs, basis, settings)
 
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
