@@ -11,7 +11,6 @@ from bagpack.learn.features import (
     COSINE_FACTOR,
     STATISTICS_FACTOR,
     Features,
-    Modern,
     Preset,
     expected_counts,
     get_preset,
@@ -42,7 +41,7 @@ def weighted(counts, basis, how):
 
 
 @dataclass(frozen=True)
-class ModernVariant(Modern):
+class ModernVariant(Preset):
     """Preset `modern` with other parts; see `bagpack.learn.features.modern_features` for what they are."""
 
     words: str = "log+ppmi"
@@ -84,10 +83,10 @@ class ModernVariant(Modern):
 
 
 @dataclass(frozen=True)
-class WordsOnly(Modern):
+class WordsOnly(Preset):
     """The baseline that never saw a corpus, as a preset."""
 
-    name = "words"
+    name: str = "words"
 
     def features(self, learned, rows, condition):
         """Which words are in the pair, whatever the condition."""

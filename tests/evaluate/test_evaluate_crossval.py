@@ -11,8 +11,7 @@ from sklearn.svm import SVC
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.learn import encode_targets, fit_counts, fitting
-from bagpack.learn.features import Features, Modern, get_preset, no_words
-from bagpack.learn.svm import SvmSettings
+from bagpack.learn.features import Features, Preset, get_preset, no_words
 from bagpack.parallel import jobs, settings, share
 from tests.learn.learn_oracle import without_counts
 from tests.synthetic import make_counts
@@ -102,10 +101,10 @@ def test_zero_rows_are_counted_and_scores_are_given_without_them(data, splits, f
 
 
 @dataclass(frozen=True)
-class Plain(Modern):
+class Plain(Preset):
     """A preset of one's own: counts as they are."""
 
-    name = "plain"
+    name: str = "plain"
 
     def features(self, learned, rows, condition):
         own = 0.01 * rows.tocsr(condition)
@@ -212,11 +211,11 @@ def test_what_cannot_be_evaluated_is_said(data):
 def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
     counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
     splits = random_splits(encode_targets(y), folds=3)
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings()) is not None
-    assert fitting.shared_grams(counts, ("v12",), get_preset("paper"), SvmSettings()) is None
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"), SvmSettings(solver="blocks")) is None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern")) is not None
+    assert fitting.shared_grams(counts, ("v12",), get_preset("paper")) is None
     shared = cross_validate(counts, y, splits, preset="modern")
-    monkeypatch.setattr("bagpack.evaluate.crossval.shared_grams", lambda *_: None)
+    monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", 89)
+    assert fitting.shared_grams(counts, ("v12",), get_preset("modern")) is None
     alone = cross_validate(counts, y, splits, preset="modern")
     for name in CONDITIONS:
         assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
@@ -224,11 +223,12 @@ def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
 
 def test_folds_that_do_not_converge_are_reported(monkeypatch, data, splits):
     monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
-    with pytest.warns(ConvergenceWarning, match="In 5 of 5 folds the SVM did not converge"):
-        found = cross_validate(*data, splits, ["v12"], svm=SvmSettings(solver="blocks"), baselines=False)
-    assert any("5 of 5 folds the SVM did not converge" in note for note in found.notes)
-    settled = cross_validate(*data, splits, ["v12"], svm=SvmSettings(solver="gram"), baselines=False)
+    settled = cross_validate(*data, splits, ["v12"], baselines=False)
     assert not any("converge" in note for note in settled.notes)
+    monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", 0)
+    with pytest.warns(ConvergenceWarning, match="In 5 of 5 folds the SVM did not converge"):
+        found = cross_validate(*data, splits, ["v12"], baselines=False)
+    assert any("5 of 5 folds the SVM did not converge" in note for note in found.notes)
 
 
 def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data, splits):

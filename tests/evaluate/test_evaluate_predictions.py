@@ -17,7 +17,7 @@ from bagpack.evaluate.crossval import fewer_rows, learning_curve
 from bagpack.evaluate.result import Prediction
 from bagpack.evaluate.rows import COLUMNS, add_predictions, calibrated, mistakes, predictions_table
 from bagpack.learn import encode_targets, fit_counts
-from bagpack.learn.calibration import fit_calibration
+from bagpack.learn.calibration import fit_calibration, probabilities_of
 from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
 from bagpack.sheets import table_text
@@ -76,9 +76,9 @@ def test_a_test_file_is_calibrated_on_training_rows_alone(data):
     assert all(row.probability is row.predicted is None for row in rows[:200])
     # The same curves as those of a model trained on these rows.
     model = fit_counts(counts[:200], targets[:200], "v12")
-    curves = fit_calibration(training[1].decisions, targets.columns[:200], "multiclass")
+    curves = fit_calibration(training[1].decisions, targets.columns[:200])
     decisions = model.decisions(counts[200:])
-    expected = curves.probabilities(decisions)[np.arange(100), decisions.argmax(axis=1)]
+    expected = probabilities_of(decisions, curves)[np.arange(100), decisions.argmax(axis=1)]
     assert [row.probability for row in rows[200:]] == pytest.approx(expected, abs=1e-5)
     # Other labels in the test file change what is right, not the probabilities or what is answered.
     other = np.append(y[:200], (y[200:] + 1) % 3)

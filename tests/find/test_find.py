@@ -17,7 +17,7 @@ from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import vocabulary_of
 from bagpack.learn import load_model, save_model
-from bagpack.learn.features import Modern, modern_features
+from bagpack.learn.features import Preset, modern_features
 from bagpack.names import COSINE, PRODUCT
 
 from ..contexts import oracle
@@ -272,7 +272,7 @@ def test_a_vocabulary_keeps_the_first_name_of_a_target(source):
 
 def test_with_few_examples_v12_counts_twice(source):
     trained = train_on_examples(source, Examples("part", tuple(GIVEN)), b=100)
-    assert trained.model.preset == Modern(v12=2.0)
+    assert trained.model.preset == Preset("modern", v12=2.0)
     one = trained.model.count(HELD_OUT[:1], source)
     twice, once = trained.model.features(one), modern_features(one)
     blocks, plain = (own.split(own.matrix().toarray().T) for own in (twice, once))

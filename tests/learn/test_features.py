@@ -13,7 +13,7 @@ from bagpack import Basis
 from bagpack.explain.decision import evidence
 from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.features import (
-    Modern,
+    Preset,
     get_preset,
     modern_features,
     paper_features,
@@ -170,7 +170,7 @@ def test_words_that_pairs_share_count_once_per_pair():
 # Models of both -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", [Modern(), Modern(v12=2.0), "paper"])
+@pytest.mark.parametrize("preset", ["modern", Preset("modern", v12=2.0), "paper"])
 def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_labels, tmp_path, preset):
     counts, y = counts_and_labels
     model = fit_counts(counts, encode_targets(y), preset=preset)

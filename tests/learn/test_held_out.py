@@ -32,6 +32,9 @@ def test_repeated_and_reversed_pairs_are_in_one_fold(data, preset):
     np.testing.assert_array_equal(
         found.fold, hold_out(both, targets[rows], "v12", preset, SvmSettings()).fold
     )
+    few = encode_targets([True, *[False] * 29])
+    alone = hold_out(counts[:30], few, "v12", preset, SvmSettings())
+    assert (alone.decisions[alone.fold == alone.fold[0]] == -1).all()  # the other folds have no positive pair
     one_pair = np.zeros(9, int)
     assert hold_out(both[one_pair], targets[rows][one_pair], "v12", preset, SvmSettings()) is None
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
@@ -119,6 +119,7 @@ def test_a_single_column_is_one_answer_per_pair(data):
     ratings = np.arange(150.0)
     with pytest.warns(DataConversionWarning):
         found = RatingRegressor().fit(X, ratings[:, None])
+    assert RatingRegressor(epsilon=0.5).fit(X, ratings).model_.settings["epsilon"] == 0.5
     np.testing.assert_array_equal(found.predict(X), RatingRegressor().fit(X, ratings).predict(X))
 
 
@@ -153,6 +154,13 @@ def test_labels_that_make_no_sense_are_refused(y, sentence):
 
 def test_what_cannot_be_used_is_refused(data, corpus):
     X, y = data
+    for early in (
+        RelationClassifier().predict,
+        RelationClassifier().predict_proba,
+        RatingRegressor().predict,
+    ):
+        with pytest.raises(NotFittedError):
+            early(X)
     with pytest.raises(InputError, match="item 0 is not a pair of words"):
         RelationClassifier(corpus).fit(["lion cat", "a b", "c d"], ["a", "b", "b"])
     with pytest.raises(UsageError, match="takes PairCounts as X; give it a corpus"):

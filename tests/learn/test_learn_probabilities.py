@@ -13,7 +13,7 @@ from bagpack import RelationClassifier
 from bagpack.evaluate import CountOptions, TrainOptions
 from bagpack.evaluate.train import answer_rows, train_file
 from bagpack.learn import save_model
-from bagpack.learn.calibration import Calibration, Curve, Threshold
+from bagpack.learn.calibration import Threshold
 from bagpack.learn.fitting import calibrate
 
 
@@ -37,14 +37,10 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data
     """Another class can be more probable than the one with the largest decision value; that one is not reported."""
     X, y = data
     model = RelationClassifier().fit(X[:300], y[:300]).model_
-    curves = (
-        Curve(0.0, 3.0),
-        Curve(2.0, 0.0),
-        Curve(2.0, 0.0),
+    curves = np.array(
+        [[0.0, 3.0], [2.0, 0.0], [2.0, 0.0]]
     )  # "kind" is always 95 % probable, before normalising
-    model = replace(
-        model, calibration=Calibration("multiclass", curves), threshold=Threshold(0.9, 0.4, 0.9, 0.5)
-    )
+    model = replace(model, calibration=curves, threshold=Threshold(0.9, 0.4, 0.9, 0.5))
     decisions, test = model.decisions(X[300:]), X[300:]
     labels, probabilities = model.predict(test), model.predict_proba(test)
     own = probabilities[np.arange(100), [model.classes.index(label) for label in labels]]

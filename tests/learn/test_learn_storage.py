@@ -1,11 +1,16 @@
+import io
+
 import numpy as np
 import pytest
 from tests.forging import data_of, forge
 from tests.synthetic import make_counts
 
 from bagpack.errors import BagpackError, StoreError
+from bagpack.files import digest_file
 from bagpack.learn import RelationClassifier, encode_targets, fit_counts, load_model, model_card, save_model
 from bagpack.learn.model_io import verify_model
+
+BASIS = b"kind\tterm\tcount\nunigram\tone\t1\n"
 
 
 @pytest.fixture(scope="module")
@@ -40,28 +45,44 @@ def test_a_model_comes_back_whole(data, tmp_path, kind):
     assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing else is left"
 
 
+def array(*values, dtype=float):
+    """The content of a file with this array."""
+    out = io.BytesIO()
+    np.save(out, np.array(values, dtype))
+    return out.getvalue()
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
         (lambda p: forge(p, format_version=99), "format version 99"),
-        (lambda p: forge(p, kind="corpus"), "is a BagPack corpus, not a model"),
-        (lambda p: forge(p, predicts="oracle"), "predicts 'oracle'"),
-        (lambda p: forge(p, labels=["a"]), "1 labels and 3 outputs"),
-        (lambda p: forge(p, blocks=["v1", "v9"]), "over v1, v9, which this version does not have"),
-        (lambda p: forge(p, preset="dream"), "which this version does not have: train the model again"),
-        (lambda p: forge(p, blocks=[{}]), "wrong entries"),
-        (lambda p: (data_of(p) / "v1.weights.npy").unlink(), "v1.weights.npy cannot be read"),
-        (
-            lambda p: (data_of(p) / "basis.tsv").write_text("kind\tterm\tcount\nunigram\tone\t1\n"),
-            "do not belong together",
-        ),
-        (lambda p: (p / "manifest.json").write_text("{"), "not the JSON it should be"),
         (lambda p: forge(p, format_version=3), "format version 3, .* make it again with bagpack train"),
-        (lambda p: forge(p, counting={"limit": 5}), "wrong entries"),
+        (lambda p: forge(p, kind="corpus"), "is a BagPack corpus, not a model"),
+        (lambda p: (p / "manifest.json").write_text("{"), "not the JSON it should be"),
+        (lambda p: forge(p, predicts="oracle"), "wrong entries .*'oracle'"),
+        (lambda p: forge(p, predicts="binary"), "3 labels and 3 outputs .* predicts 'binary'"),
+        (lambda p: forge(p, labels=["a"]), "1 labels and 3 outputs"),
         (lambda p: forge(p, outputs="many"), "wrong entries"),
-        (lambda p: np.save(data_of(p) / "intercept.npy", np.full(3, np.nan)), "not finite"),
-        (lambda p: np.save(data_of(p) / "intercept.npy", np.array([print], dtype=object)), "cannot be read"),
-        (lambda p: np.save(data_of(p) / "v12.idf.npy", np.ones(3)), "do not belong together"),
+        (lambda p: forge(p, blocks=["v1", "v9"]), "wrong entries .*v9"),
+        (lambda p: forge(p, blocks=[{}]), "wrong entries"),
+        (lambda p: forge(p, preset="dream"), "unknown preset 'dream'"),
+        (lambda p: forge(p, counting={"limit": 5}), "wrong entries"),
+        (lambda p: forge(p, calibration={"kind": "multiclass", "curves": []}), "calibration curves"),
+        (lambda p: (data_of(p) / "v1.weights.npy").unlink(), "v1.weights.npy is missing; .*train it again"),
+        (lambda p: (data_of(p) / "v1.idf.npy").write_bytes(b""), "v1.idf.npy does not match its checksum"),
+        (lambda p: forge(p, file="basis.tsv", content=BASIS), "v1.weights.npy has float64 of shape"),
+        (lambda p: forge(p, file="intercept.npy", content=array(1, np.nan, 1)), "not finite"),
+        (lambda p: forge(p, file="intercept.npy", content=array(1, 1, 1, dtype=int)), "has int64"),
+        (lambda p: forge(p, file="intercept.npy", content=array(print, dtype=object)), "wrong entries"),
+        (lambda p: forge(p, file="intercept.npy", content=b"\x93NUMPY\x01\x00\x02\x00{("), "wrong entries"),
+        (
+            lambda p: forge(p, file="v12.idf.npy", content=array(1, 1, 1)),
+            r"v12.idf.npy has float64 of shape \(3",
+        ),
+        (
+            lambda p: forge(p, checksums={"basis.tsv": digest_file(data_of(p) / "basis.tsv")}),
+            "no checksum of",
+        ),
     ],
 )
 def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):

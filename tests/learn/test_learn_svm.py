@@ -113,14 +113,23 @@ def objective(model, counts, targets):
     return 0.5 * (model.weight_matrix() ** 2).sum() + loss.sum()
 
 
+@pytest.fixture(params=["gram", "blocks"])
+def solver(request, monkeypatch):
+    """Each of the two solvers, whatever the number of rows."""
+    monkeypatch.setattr(svm, "GRAM_ROWS", 10**6 if request.param == "gram" else 0)
+    return request.param
+
+
 @pytest.mark.parametrize("kind", ["labels", "rating"])
 @pytest.mark.parametrize("preset", ["paper", "modern"])
-def test_both_solvers_find_the_same_optimum(data, ratings, kind, preset):
+def test_both_solvers_find_the_same_optimum(monkeypatch, data, ratings, kind, preset):
     counts, y = data
     targets = encode_targets((y == 1) if kind == "labels" else ratings, kind=kind)
     for condition in CONDITIONS:
-        exact = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-6, solver="gram"))
-        other = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-4, solver="blocks"))
+        monkeypatch.setattr(svm, "GRAM_ROWS", 300)
+        exact = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-6))
+        monkeypatch.setattr(svm, "GRAM_ROWS", 299)
+        other = fit_counts(counts, targets, condition, preset, SvmSettings(tol=1e-4))
         assert objective(other, counts, targets) == pytest.approx(objective(exact, counts, targets), rel=1e-3)
         np.testing.assert_allclose(other.decisions(counts), exact.decisions(counts), atol=0.1)
         assert (exact.settings["solver"], other.settings["solver"]) == ("gram", "blocks")
@@ -137,21 +146,21 @@ def test_paper_converges_on_many_rows():
     assert (model.predict(counts) == y).mean() > 0.6
 
 
-@pytest.mark.parametrize("solver", ["gram", "blocks"])
-def test_an_svm_that_does_not_converge_says_so(monkeypatch, data, solver):
+@pytest.mark.usefixtures("solver")
+def test_an_svm_that_does_not_converge_says_so(monkeypatch, data):
     counts, y = data
     monkeypatch.setattr("bagpack.learn.svm.MAX_STEPS", 3)
     monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
     with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
-        model = fit_counts(counts, encode_targets(y == 1), svm=SvmSettings(solver=solver))
+        model = fit_counts(counts, encode_targets(y == 1))
     assert model.settings["converged"] is False
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("solver", ["gram", "blocks"])
-def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
+@pytest.mark.usefixtures("solver")
+def test_the_same_model_bit_for_bit_for_any_number_of_workers(data):
     counts, y = data
-    targets, settings = encode_targets(y), SvmSettings(solver=solver)
+    targets, settings = encode_targets(y), SvmSettings()
     found = []
     for jobs in (1, 3):
         with parallel.settings(n_jobs=jobs):
@@ -164,19 +173,17 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data, solver):
     assert one.threshold == two.threshold
 
 
-@pytest.mark.parametrize("solver", ["gram", "blocks"])
 def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
     counts, _ = data
-    settings = SvmSettings(solver=solver)
     with parallel.settings(n_jobs=4):
-        assert folds_at_once(counts, settings) == 1  # few rows
+        assert folds_at_once(counts) == 1  # few rows
         monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", len(counts))
-        assert folds_at_once(counts, settings) == 4
+        assert folds_at_once(counts) == 4
         one = 21 * len(counts) ** 2 if solver == "gram" else 40 * (counts.words.nnz + counts.together.nnz)
         monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", 2 * one)
-        assert folds_at_once(counts, settings) == 2
+        assert folds_at_once(counts) == 2
         monkeypatch.setattr("bagpack.evaluate.crossval.MEMORY", one // 2)
-        assert folds_at_once(counts, settings) == 1
+        assert folds_at_once(counts) == 1
 
 
 def test_a_class_missing_from_the_training_rows_is_never_predicted(data):
@@ -195,7 +202,6 @@ def test_settings_that_make_no_sense(data):
         (lambda: SvmSettings(C=1e300), "C must be above 0"),
         (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
         (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
-        (lambda: SvmSettings(solver="magic"), "unknown solver 'magic'"),
         (lambda: fit_counts(counts, targets, "v3"), "condition 'v3' is unknown"),
         (lambda: fit_counts(counts, targets, preset="dream"), "unknown preset 'dream'"),
         (lambda: fit_counts(counts[:10], targets), "10"),

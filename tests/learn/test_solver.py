@@ -14,6 +14,7 @@ from tests.synthetic import make_counts
 from bagpack.learn import solver
 from bagpack.learn.features import Features, get_preset
 from bagpack.learn.solver import descend
+from bagpack.learn.svm import SvmSettings
 
 
 def random_rows(rng, n, columns, density=0.5):
@@ -84,13 +85,11 @@ def patient(monkeypatch):
 
 
 def classes(features, columns, C=1.0, tol=1e-3):
-    low, high = np.where(columns, 0.0, -C), np.where(columns, C, 0.0)
-    return descend(features, np.where(columns, 1.0, -1.0), low, high, 0.0, tol)
+    return descend(features, columns, SvmSettings(C, tol=tol))
 
 
 def rated(features, ratings, C, epsilon, tol):
-    high = np.full((len(ratings), 1), C)
-    return descend(features, ratings[:, None], -high, high, epsilon, tol)
+    return descend(features, ratings[:, None], SvmSettings(C, epsilon, tol))
 
 
 def of_rows(rows):
@@ -172,7 +171,7 @@ def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
         assert not fit().converged
 
 
-@pytest.mark.parametrize("C", [1e6, 1e300])
+@pytest.mark.parametrize("C", [1e6, 1e9])
 def test_it_ends_and_says_that_it_did_not_converge(monkeypatch, C):
     monkeypatch.setattr(solver, "MAX_EPOCHS", 30)
     rng = np.random.default_rng(0)

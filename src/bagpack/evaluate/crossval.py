@@ -20,8 +20,8 @@ from bagpack.evaluate.metrics import fold_scores, part_score, pooled_correlation
 from bagpack.evaluate.result import Condition, Evaluation, Score, correlation_interval, interval
 from bagpack.evaluate.splits import Split, group_codes
 from bagpack.learn.features import Preset, get_preset, word_features
-from bagpack.learn.fitting import WHOLE, fit_conditions, shared_grams
-from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
+from bagpack.learn.fitting import WHOLE, fold_decisions, shared_grams
+from bagpack.learn.svm import SvmSettings, by_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
 from bagpack.numbers import many, metric_info, metric_label, show_score
 from bagpack.parallel import Shared, progress, share
@@ -49,13 +49,10 @@ def _run_fold(
     with threadpool_limits(1, "blas"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         own = targets[split.train]
-        if grams is not None:
-            decisions = {
-                name: held_out_by_gram(grams[name], split.train, split.test, own, svm) for name in conditions
-            }
-        else:
-            models = fit_conditions(counts[split.train], own, conditions, preset, svm, learned=learned)
-            decisions = {name: model.decisions(counts[split.test]) for name, model in models.items()}
+        how = conditions, preset, svm
+        decisions = fold_decisions(
+            counts, targets, split.train, split.test, *how, learned=learned, grams=grams
+        )
         if baselines:
             rating = targets.kind == "rating"
             usual = own.ratings.mean(keepdims=True) if rating else own.columns.mean(axis=0)
@@ -63,14 +60,14 @@ def _run_fold(
             decisions["mean" if rating else "majority"] = np.tile(usual, (len(split.test), 1))
             words = word_features(counts)
             train = words.take(split.train)
-            dual = solve(pair_gram(train) if svm.by_gram(len(train)) else train, own, svm)
+            dual = solve(train, own, svm)
             words_only = words.take(split.test).decisions(train.combine(dual.coef))
             decisions["words-only"] = dual.intercept + words_only
     late = (str(one.message) for one in caught if one.category is ConvergenceWarning)
     return decisions, next(late, "")
 
 
-def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
+def folds_at_once(counts: PairCounts) -> int | None:
     """Number of workers for folds: one for few rows, and fewer where they would together need more than `MEMORY`.
 
     A Gram matrix, a part of it and libsvm's kernel rows take 21 bytes for each two rows; features and their weighted
@@ -81,7 +78,7 @@ def folds_at_once(counts: PairCounts, svm: SvmSettings) -> int | None:
     n = len(counts)
     if n < FEWEST_ROWS:
         return 1
-    needed = 21 * n * n if svm.by_gram(n) else 40 * (counts.words.nnz + counts.together.nnz)
+    needed = 21 * n * n if by_gram(n) else 40 * (counts.words.nnz + counts.together.nnz)
     return max(1, min(parallel.worker_count(), MEMORY // max(needed, 1)))
 
 
@@ -111,9 +108,9 @@ def cross_validate(
     progress()("features", 0, 0)
     learned = preset.learn(counts, WHOLE) if transductive else None
     with threadpool_limits(1, "blas"):
-        grams = shared_grams(counts, conditions, preset, svm, learned)
+        grams = shared_grams(counts, conditions, preset, learned)
     every = counts, targets, splits, learned, grams
-    n_jobs = folds_at_once(counts, svm) if len(splits) > 1 else 1
+    n_jobs = folds_at_once(counts) if len(splits) > 1 else 1
     with parallel.settings(n_jobs=n_jobs), share(every, len(splits)) as shared:
         tasks = (
             parallel.delayed(_run_fold)(shared, number, conditions, preset, svm, baselines)

@@ -74,7 +74,7 @@ def solve_analogies(
     check_found(counts)
     settings: dict[str, Any] = {"preset": preset.name, "transductive": True}
     answered: dict[str, Answers] = {}
-    if preset.analogies_by_cosine:
+    if not preset.learns:
         note = "Answered by cosines around the centre of all pairs (transductive); nothing was trained."
         wide = None if corpus is None else wide_rows(corpus, counts.targets)
         for name, total in analogy_scores(counts, conditions, wide).items():

@@ -61,22 +61,21 @@ def add_predictions(
         parts[train], decisions[train] = held_out.fold, held_out.decisions
     per_label = calibrated(targets, decisions, parts)
     truth, chosen = targets.one_hot(), chosen_labels(targets.kind, decisions)
-    probability, of_label = (calibration.answer_probability(per_label, labels) for labels in (chosen, truth))
-    right = (truth == chosen).all(axis=1)
+    probability, of_label, right = per_label[chosen], per_label[truth], truth[chosen]
     known = np.array([row.together is not None for row in rows], dtype=bool)
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    accepted = calibration.accepted_answers(calibration.Answers(probability, right), parts, precision, known)
+    fitted = (parts >= 0) & known
+    accepted = calibration.accepted_answers(probability, right, fitted, parts, precision)
     withheld = ~known | ~accepted
     for i in np.flatnonzero(usable).tolist():
         rows[i].probability = round(float(probability[i]), 6)
         rows[i].label_probability = round(float(of_label[i]), 6)
         rows[i].abstained = bool(withheld[i])
-    threshold, fitted = None, (parts >= 0) & known
+    threshold = None
     if fitted.any():
-        chosen_on = calibration.Answers(probability[fitted], right[fitted])
-        threshold = calibration.choose_threshold(chosen_on, precision).value
+        threshold = calibration.choose_threshold(probability[fitted], right[fitted], precision).value
     answered, right = ~withheld[usable], right[usable]
     abstention = {
         "precision": precision, "threshold": threshold, "coverage": float(answered.mean()),
@@ -144,12 +143,12 @@ def calibrated(targets: Targets, decisions: Floats, parts: Ints) -> Floats:
     own = parts >= 0
     if own.sum() < FEWEST or len(np.unique(parts[own])) < 2:
         return found
-    columns, kind = targets.columns[own], targets.kind
-    found[own] = calibration.held_out_probabilities(decisions[own], columns, kind, parts[own].astype(np.intp))
+    columns = targets.columns[own]
+    found[own] = calibration.held_out_probabilities(decisions[own], columns, parts[own].astype(np.intp))
     rest = ~own & np.isfinite(decisions).all(axis=1)
     if rest.any():
-        curves = calibration.fit_calibration(decisions[own], columns, kind)
-        found[rest] = curves.probabilities(decisions[rest])
+        curves = calibration.fit_calibration(decisions[own], columns)
+        found[rest] = calibration.probabilities_of(decisions[rest], curves)
     return found
 
 

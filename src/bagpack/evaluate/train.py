@@ -78,7 +78,7 @@ def train_file(
             none = targets.classes.index(background_answer(rows.data.labels))
             codes = targets.codes[: len(rows.matrix)]
             shift = shift_of_none(held_out.decisions, other.decisions, codes, none)
-            held_out = replace(held_out, decisions=held_out.decisions + shift)
+            held_out = held_out._replace(decisions=held_out.decisions + shift)
             model = replace(model, intercept=model.intercept + shift)
     model = calibrate(model, matrix, targets, *how[1:], options.precision, held_out=held_out)
     if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found

@@ -144,7 +144,7 @@ class PairDecisions:
         if model.calibration is not None and model.kind != "rating":
             self.probabilities = model.probabilities(decisions)[0]
         self.groups = group_features(
-            observed.places, observed.place, observed.term, observed.counts, model.terms
+            observed.places, observed.place, observed.term, observed.counts, model.basis.terms
         )
         self.group_of = np.zeros(observed.place.size, np.int64)
         for number, group in enumerate(self.groups):
@@ -280,7 +280,7 @@ class PairDecisions:
     @cached_property
     def _is_content(self) -> NDArray[np.bool_]:
         """Of each term, whether it has a content word; looked up for those of the pair's contexts."""
-        corpus, terms = self.source.for_basis, self.model.terms
+        corpus, terms = self.source.for_basis, self.model.basis.terms
         used = np.unique(self.observed.term[self.observed.blocks["v12"]]).tolist()
         words = sorted({word for term in used for word in terms[term].split(" ")})
         content = is_content_word(corpus, corpus.lexicon.keys.find(words)).tolist()
@@ -310,6 +310,6 @@ class PairDecisions:
         for index in group.members:
             name = observed.places[observed.place[index]]
             if observed.term[index] >= 0:
-                name += f":{self.model.terms[observed.term[index]]}"
+                name += f":{self.model.basis.terms[observed.term[index]]}"
             found.append(FeaturePart(name, int(observed.counts[index]), float(values[index])))
         return make_reason(found, group.kind, self.counts, self.cited, self.lines)

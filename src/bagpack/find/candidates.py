@@ -288,10 +288,11 @@ def _word_rows(source: ContextSource, model: LinearModel, targets: Sequence[Targ
     if _last_rows and _last_rows[0] == key and _last_rows[1] == targets:
         return _last_rows[2]
     table, _ = cache_of(source, model.basis, model.counting).words(targets)
-    rows = model.preset.word_rows(model.learned, table, model.basis)
-    if not model.preset.learns:
-        _last_rows[:] = [key, targets, rows]
-    return rows
+    first = model.preset.block_rows(model.learned, "v1", table, model.basis)
+    if model.preset.learns:
+        return first, model.preset.block_rows(model.learned, "v2", table, model.basis)
+    _last_rows[:] = [key, targets, (first, first)]
+    return first, first
 
 
 def _highest(ranking: Floats, found: Candidates, most: int) -> Bools:

@@ -67,5 +67,5 @@ def _scores(model: LinearModel, rows: Csr, label: Any) -> NDArray[np.float64]:
     if "v12" not in model.weights:
         return np.zeros(rows.shape[0])
     output, sign = model.output_of(label)
-    weighted = model.preset.pair_rows(model.learned, rows, model.basis)
+    weighted = model.preset.block_rows(model.learned, "v12", rows, model.basis)
     return np.asarray(sign * (weighted @ model.weights["v12"][:, output]))

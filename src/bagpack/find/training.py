@@ -20,7 +20,7 @@ from bagpack.errors import InputError
 from bagpack.find.examples import NO, UNNAMED, Examples, Pair
 from bagpack.find.negatives import draw_negatives, number_to_draw
 from bagpack.find.vocabulary import few, targets_of
-from bagpack.learn.features import Modern
+from bagpack.learn.features import Preset
 from bagpack.learn.fitting import fit_counts, hold_out, shared_grams
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings
@@ -32,7 +32,7 @@ from bagpack.vectors.counts import PairCounts, count_cached
 Floats = NDArray[np.float64]
 
 # With a few examples, the contexts of the two words together say more than those of each: docs/finding.md.
-FEW_EXAMPLES = Modern(v12=2.0)
+FEW_EXAMPLES = Preset("modern", v12=2.0)
 HANDS = 5
 CONDITION = "v1v2v12"
 
@@ -116,7 +116,7 @@ def _average(
 ) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
     preset, svm = FEW_EXAMPLES, SvmSettings(FEW_EXAMPLES.C)
-    grams = shared_grams(counts, [CONDITION], preset, svm)
+    grams = shared_grams(counts, [CONDITION], preset)
     models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:
         own = counts[rows]

@@ -19,42 +19,28 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.learn.features import Bools, Floats, Index, Ints
-    from bagpack.learn.targets import Kind
 
 FOLDS = 5
 # A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.
 LEAST_ANSWERS = 20
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Probability of one label given its decision value x: 1 / (1 + exp(−(slope · x + intercept)))."""
+def probabilities_of(decisions: Floats, curves: Floats) -> Floats:
+    """Probability per pair and class, from decision values x and the slope and intercept of each output's curve.
 
-    slope: float
-    intercept: float
-
-    def __call__(self, decisions: Floats) -> Floats:
-        return np.exp(-np.logaddexp(0.0, -(self.slope * decisions + self.intercept)))
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """One curve per output of a model."""
-
-    kind: Kind
-    curves: tuple[Curve, ...]
-
-    def probabilities(self, decisions: Floats) -> Floats:
-        """One per pair and class: 1 − p and p for two classes, which share an output; several are normalised."""
-        found = np.column_stack([curve(decisions[:, k]) for k, curve in enumerate(self.curves)])
-        if self.kind == "binary":
-            return np.hstack([1 - found, found])
-        total = found.sum(axis=1, keepdims=True)
-        equal = np.full_like(found, 1 / found.shape[1])
-        return np.asarray(np.divide(found, total, out=equal, where=total > 0))
+    p(x) = 1 / (1 + exp(−(slope · x + intercept))). Two classes, which share an output, have 1 − p and p; several are
+    normalised.
+    """
+    slopes, intercepts = curves.T
+    found = np.exp(-np.logaddexp(0.0, -(slopes * decisions + intercepts)))
+    if len(curves) == 1:
+        return np.hstack([1 - found, found])
+    total = found.sum(axis=1, keepdims=True)
+    equal = np.full_like(found, 1 / found.shape[1])
+    return np.asarray(np.divide(found, total, out=equal, where=total > 0))
 
 
-def fit_calibration(decisions: Floats, columns: Bools, kind: Kind) -> Calibration:
+def fit_calibration(decisions: Floats, columns: Bools) -> Floats:
     """Fit a sigmoid per output on held-out decision values (Platt 2000, with his priors, from a few examples on).
 
     ``decisions`` and ``columns`` are pairs × outputs: decision values of rows that the model was not trained on, and
@@ -64,24 +50,24 @@ def fit_calibration(decisions: Floats, columns: Bools, kind: Kind) -> Calibratio
     --------
     >>> decisions = np.array([[-2.0], [-1.0], [0.5], [-0.5], [1.0], [2.0]])
     >>> holds = np.array([[False], [False], [False], [True], [True], [True]])
-    >>> fit_calibration(decisions, holds, "binary").probabilities(np.array([[-3.0], [3.0]])).round(2).tolist()
+    >>> probabilities_of(np.array([[-3.0], [3.0]]), fit_calibration(decisions, holds)).round(2).tolist()
     [[0.87, 0.13], [0.13, 0.87]]
     """
     known = np.isfinite(decisions).all(axis=1)
     if not known.any():
         raise UsageError("there is no held-out decision value to calibrate on")
     outputs = zip(decisions[known].T, columns[known].T, strict=True)
-    return Calibration(kind, tuple(_sigmoid(x, holds) for x, holds in outputs))
+    return np.array([_sigmoid(x, holds) for x, holds in outputs])
 
 
-def _sigmoid(x: Floats, holds: Bools) -> Curve:
+def _sigmoid(x: Floats, holds: Bools) -> tuple[float, float]:
     """Logistic regression on Platt's soft targets: (n₊ + 1)/(n₊ + 2) for positives, 1/(n₋ + 2) for negatives."""
     from sklearn.linear_model import LogisticRegression
 
     positive, negative = int(holds.sum()), int((~holds).sum())
     soft = np.where(holds, (positive + 1) / (positive + 2), 1 / (negative + 2))
     share = float(soft.mean())
-    constant = Curve(0.0, math.log(share / (1 - share)))
+    constant = 0.0, math.log(share / (1 - share))
     spread = float(x.std())
     if not positive or not negative or spread == 0:
         return constant
@@ -96,65 +82,50 @@ def _sigmoid(x: Floats, holds: Bools) -> Curve:
     slope = float(model.coef_[0, 0]) / spread
     if slope <= 0:  # the decision values say nothing about this label
         return constant
-    return Curve(slope, float(model.intercept_[0]) - slope * middle)
+    return slope, float(model.intercept_[0]) - slope * middle
 
 
 # Held-out rows --------------------------------------------------------------------------------------------------
 
 
-def calibration_folds(columns: Bools, groups: Index) -> Index:
-    """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups."""
+def calibration_folds(columns: Bools, groups: Index) -> Index | None:
+    """Fold of each row, labels spread evenly and every group in one fold; fewer folds where there are fewer groups.
+
+    None if there cannot be two.
+    """
     from sklearn.model_selection import StratifiedGroupKFold
 
-    n = len(columns)
     classes = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
     folds = min(FOLDS, len(np.unique(groups)), int(np.bincount(classes).max()))
     if folds < 2:
-        raise UsageError(f"{n} rows in {len(np.unique(groups))} groups cannot be divided into two folds")
-    out = np.empty(n, dtype=np.intp)
+        return None
+    out = np.empty(len(columns), dtype=np.intp)
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a label may be on fewer rows than there are folds
-        for number, (_, test) in enumerate(splitter.split(np.zeros(n), classes, groups)):
+        for number, (_, test) in enumerate(splitter.split(out, classes, groups)):
             out[test] = number
     return out
 
 
 def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) -> Floats:
     """Decision values of every row by ``decide(train, test)``, which trains on the other folds, at least one."""
-    tests = [np.flatnonzero(fold == number) for number in np.unique(fold)]
-    parts = [decide(np.flatnonzero(fold != fold[test[0]]), test) for test in tests]
+    parts = [decide(np.flatnonzero(fold != own), np.flatnonzero(fold == own)) for own in np.unique(fold)]
     out = np.empty((len(fold), parts[0].shape[1]))
-    out[np.concatenate(tests)] = np.concatenate(parts)
+    out[np.argsort(fold, kind="stable")] = np.concatenate(parts)
     return out
 
 
-def held_out_probabilities(decisions: Floats, columns: Bools, kind: Kind, fold: Index) -> Floats:
+def held_out_probabilities(decisions: Floats, columns: Bools, fold: Index) -> Floats:
     """Probabilities of every row by curves that were fitted on the other folds: for reliability and thresholds."""
 
     def decide(train: Index, test: Index) -> Floats:
-        return fit_calibration(decisions[train], columns[train], kind).probabilities(decisions[test])
+        return probabilities_of(decisions[test], fit_calibration(decisions[train], columns[train]))
 
     return held_out_decisions(fold, decide)
 
 
 # Answers --------------------------------------------------------------------------------------------------------
-
-
-def answer_probability(probabilities: Floats, chosen: Bools) -> Floats:
-    """Probability of each pair's answer, from those of the classes and which of them was chosen.
-
-    The answer is chosen by decision values, so another class can be slightly more probable.
-    """
-    return np.asarray(np.where(chosen, probabilities, 0.0).sum(axis=1))
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What a model would answer for each pair: the probability of the answer, and whether it is correct."""
-
-    probability: Floats
-    correct: Bools
 
 
 @dataclass(frozen=True)
@@ -189,43 +160,44 @@ class Threshold:
         )
 
 
-def choose_threshold(held_out: Answers, precision: float) -> Threshold:
-    """The threshold with the most answers, LEAST_ANSWERS or all, that reaches ``precision`` on held-out rows."""
+def choose_threshold(probability: Floats, correct: Bools, precision: float) -> Threshold:
+    """The threshold with the most answers, LEAST_ANSWERS or all, that reaches ``precision`` on held-out rows.
+
+    ``probability`` is that of each row's answer, ``correct`` whether it is.
+    """
     if not 0 < precision <= 1:
         raise UsageError(f"--precision must be above 0 and at most 1, not {precision}")
-    order = np.argsort(-held_out.probability, kind="stable")
-    probability = held_out.probability[order]
+    order = np.argsort(-probability, kind="stable")
+    ranked = probability[order]
     given = np.arange(1, len(order) + 1)
-    reached = np.cumsum(held_out.correct[order]) / given
+    reached = np.cumsum(correct[order]) / given
     # Equal probabilities are answered together.
-    last = np.append(probability[1:] != probability[:-1], True)
+    last = np.append(ranked[1:] != ranked[:-1], True)
     possible = np.flatnonzero(last & (given >= min(LEAST_ANSWERS, len(order))))
     enough = possible[reached[possible] >= precision]
     at = int(enough[-1]) if len(enough) else int(possible[np.argmax(reached[possible])])
-    value = float(probability[at]) if len(enough) else None
+    value = float(ranked[at]) if len(enough) else None
     return Threshold(precision, value, float(reached[at]), (at + 1) / len(order))
 
 
-def accepted_answers(held_out: Answers, fold: Ints, precision: float, known: Bools | None = None) -> Bools:
-    """Whether each answer is given if the threshold of its fold is chosen on the other folds.
-
-    Rows of fold −1, and those that are not ``known``, choose no threshold.
-    """
-    chooses = fold >= 0 if known is None else known & (fold >= 0)
+def accepted_answers(
+    probability: Floats, correct: Bools, chooses: Bools, fold: Ints, precision: float
+) -> Bools:
+    """Whether each answer is given if the threshold of its fold is chosen on the rows of other folds that choose."""
     accepted = np.zeros(len(fold), dtype=bool)
     for number in np.unique(fold):
         rest, own = chooses & (fold != number), fold == number
         if rest.any():
-            others = Answers(held_out.probability[rest], held_out.correct[rest])
-            accepted[own] = choose_threshold(others, precision).accepts(held_out.probability[own])
+            chosen = choose_threshold(probability[rest], correct[rest], precision)
+            accepted[own] = chosen.accepts(probability[own])
     return accepted
 
 
-def held_out_threshold(held_out: Answers, fold: Index, precision: float) -> Threshold:
+def held_out_threshold(probability: Floats, correct: Bools, fold: Index, precision: float) -> Threshold:
     """The threshold chosen on all rows, with precision and coverage as measured on rows that did not choose it."""
-    chosen = choose_threshold(held_out, precision)
+    chosen = choose_threshold(probability, correct, precision)
     if chosen.value is None:
         return chosen
-    accepted = accepted_answers(held_out, fold, precision)
-    found = float(held_out.correct[accepted].mean()) if accepted.any() else 0.0
+    accepted = accepted_answers(probability, correct, fold >= 0, fold, precision)
+    found = float(correct[accepted].mean()) if accepted.any() else 0.0
     return replace(chosen, precision=found, coverage=float(accepted.mean()))

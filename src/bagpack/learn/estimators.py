@@ -31,12 +31,18 @@ if TYPE_CHECKING:
 class _PairEstimator(BaseEstimator):
     """What classifier and regressor share: from X to counts, and what a fitted model shows."""
 
-    source: Any
-    condition: str
-    preset: str | Preset
-    C: float
-    n_jobs: int | None
     model_: LinearModel
+
+    def __init__(
+        self, source: Any = None, *, condition: str = "v1v2v12", preset: str | Preset = "modern", C: float = 1.0,
+        tol: float = 1e-3, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        self.source = source
+        self.condition = condition
+        self.preset = preset
+        self.C = C
+        self.tol = tol
+        self.n_jobs = n_jobs
 
     def _counts(self, X: Any, *, reset: bool) -> PairCounts:
         if isinstance(X, PairCounts):
@@ -55,8 +61,8 @@ class _PairEstimator(BaseEstimator):
             self.vectorizer_ = vectorizer.fit(pairs)
         return self.vectorizer_.count(pairs)
 
-    def _fit(self, X: Any, targets: Targets, svm: SvmSettings) -> Self:
-        preset = get_preset(self.preset)
+    def _fit(self, X: Any, targets: Targets, **more: float) -> Self:
+        preset, svm = get_preset(self.preset), SvmSettings(self.C, tol=self.tol, **more)
         blocks = blocks_of(self.condition)
         with parallel.settings(n_jobs=self.n_jobs):
             counts = self._counts(X, reset=True)
@@ -67,29 +73,16 @@ class _PairEstimator(BaseEstimator):
                     "check the corpus's language and level (lemma or form), or take another condition"
                 )
             model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
-            if targets.kind != "rating":
-                model = replace(model, calibrator=partial(calibrate, model, counts, targets, preset, svm))
+        if targets.kind != "rating":
+            model = replace(model, calibrator=partial(calibrate, model, counts, targets, preset, svm))
         self.model_ = model
         self.n_features_in_ = 2
         return self
 
     def _decisions(self, X: Any) -> Floats:
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         with parallel.settings(n_jobs=self.n_jobs):
             return self.model_.decisions(self._counts(X, reset=False))
-
-    @property
-    def coef_(self) -> Floats:
-        check_is_fitted(self, "model_")
-        return self.model_.weight_matrix()
-
-    @property
-    def intercept_(self) -> Floats:
-        check_is_fitted(self, "model_")
-        return self.model_.intercept
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "model_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,7 +96,7 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
 
     ``source`` is where pairs of words are counted: a corpus (or the path of a store), a `PairVectorizer` with other
     settings, or `PairCounts` that hold the pairs; None if X is `PairCounts`. ``condition`` is ``v1v2``, ``v12`` or
-    ``v1v2v12``, ``preset`` ``modern`` or ``paper``; for ``C``, ``tol`` and ``solver`` see
+    ``v1v2v12``, ``preset`` ``modern`` or ``paper``; for ``C`` and ``tol`` see
     `bagpack.learn.svm.SvmSettings`. ``n_jobs`` are workers, through joblib: the model is the same for any number. The
     fitted ``model_`` has weights per named feature, and `save_model` writes it.
 
@@ -114,22 +107,9 @@ class RelationClassifier(ClassifierMixin, _PairEstimator):
     array(['part-of'], dtype='<U7')
     """
 
-    def __init__(
-        self, source: Any = None, *, condition: str = "v1v2v12", preset: str | Preset = "modern", C: float = 1.0,
-        tol: float = 1e-3, solver: str = "auto", n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
-        self.source = source
-        self.condition = condition
-        self.preset = preset
-        self.C = C
-        self.tol = tol
-        self.solver = solver
-        self.n_jobs = n_jobs
-
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with labels y."""
-        svm = SvmSettings(C=self.C, tol=self.tol, solver=self.solver)
-        self._fit(X, encode_targets(y), svm)
+        self._fit(X, encode_targets(y))
         self.classes_ = np.array(self.model_.classes)
         return self
 
@@ -160,21 +140,14 @@ class RatingRegressor(RegressorMixin, _PairEstimator):
 
     def __init__(
         self, source: Any = None, *, condition: str = "v1v2v12", preset: str | Preset = "modern", C: float = 1.0,
-        epsilon: float = 0.2, tol: float = 1e-3, solver: str = "auto", n_jobs: int | None = None,
+        epsilon: float = 0.2, tol: float = 1e-3, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.source = source
-        self.condition = condition
-        self.preset = preset
-        self.C = C
+        super().__init__(source, condition=condition, preset=preset, C=C, tol=tol, n_jobs=n_jobs)
         self.epsilon = epsilon
-        self.tol = tol
-        self.solver = solver
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on pairs X with ratings y."""
-        svm = SvmSettings(C=self.C, epsilon=self.epsilon, tol=self.tol, solver=self.solver)
-        return self._fit(X, encode_targets(y, kind="rating"), svm)
+        return self._fit(X, encode_targets(y, kind="rating"), epsilon=self.epsilon)
 
     def predict(self, X: Any) -> Floats:
         """Predicted ratings."""

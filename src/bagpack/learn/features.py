@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bagpack.errors import UsageError
 from bagpack.kernels import allocating_kernel, kernel, read_only
-from bagpack.names import CONDITIONS, COSINE, PRODUCT, STATISTICS, block_width
+from bagpack.names import COSINE, PRODUCT, STATISTICS, block_width, blocks_of
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def expected_counts(counts: Csr, basis: Basis) -> Floats:
 def used_words(rows: PairCounts) -> tuple[Csr, Index, Index]:
     """Counts of the words that the pairs use, and each pair's first and second row of them."""
     w1, w2 = rows.w1, rows.w2
-    used = np.unique(np.concatenate([w1, w2]))
+    used = np.unique([w1, w2])
     if len(used) == rows.words.shape[0]:
         return rows.words, w1, w2
     return rows.words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
@@ -156,7 +156,7 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
     Condition v12: n/(n+1) · φ(v12), times the factor ``v12``, and 0.55 · statistics of the pair (`statistics_of`).
     Condition v1v2v12: all of them.
     """
-    wanted, terms = CONDITIONS[condition], len(rows.basis)
+    wanted, terms = blocks_of(condition), len(rows.basis)
     blocks: dict[str, int] = {}
     own: list[Csr] = []
     words, w1, w2, lengths = no_words(rows), rows.w1, rows.w2, np.zeros(0)
@@ -178,8 +178,7 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
 # Preset `paper` -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Scaling:
+class Scaling(NamedTuple):
     """What preset `paper` learns about the columns of a block from the training rows; see `paper_scaling`.
 
     ``low`` is μ − 2σ, ``width`` 4σ, and ``zero`` the scaled value of a count of 0.
@@ -191,39 +190,32 @@ class Scaling:
     zero: Floats
 
 
-def _filled(rows: Csr, weight: Floats) -> Floats:
-    """Per column, the weight of the rows that are not zero there."""
-    return np.asarray(with_values(rows, (rows.data != 0).astype(np.float64)).T @ weight)
+def _image(values: Floats | float, low: Floats, width: Floats) -> Floats:
+    """[low, low + width] → [0, 1], clipped; 0 where there is no width."""
+    found = np.divide(values - low, width, out=np.zeros(len(low)), where=width > 0)
+    return np.clip(found, 0.0, 1.0, out=found)
 
 
 def _scaling(rows: Csr, weight: Floats) -> Scaling:
     """Learn from rows, each of which counts ``weight`` times."""
-    n = weight.sum()
-    df = _filled(rows, weight)
+    n, filled = weight.sum(), rows.data != 0
+    df = with_values(rows, filled.astype(np.float64)).T @ weight
     idf = np.log(np.where(df > 0, n / np.where(df > 0, df, 1.0), 1.0))
-    rows = with_values(rows, rows.data * idf[rows.indices])
-    mean = np.asarray(rows.T @ weight) / n
+    values = rows.data * idf[rows.indices]
+    mean = np.asarray(with_values(rows, values).T @ weight) / n
     # Two passes: the squares are summed around the mean, so nothing cancels however large the counts.
-    squares = rows.data - mean[rows.indices]
-    squares *= squares
-    squares[rows.data == 0] = 0.0
-    total = with_values(rows, squares).T @ weight + (n - _filled(rows, weight)) * mean**2
-    sigma = np.sqrt(total / n)
+    squares = np.where(filled, values - mean[rows.indices], 0.0) ** 2
+    sigma = np.sqrt((with_values(rows, squares).T @ weight + (n - df) * mean**2) / n)
     # A constant column's mean may miss its value by a rounding error; that is not a spread.
     sigma[sigma <= 1e-13 * np.abs(mean)] = 0.0
     low, width = mean - 2.0 * sigma, 4.0 * sigma
-    spread = sigma > 0
-    zero = np.zeros(rows.shape[1])
-    zero[spread] = np.clip(-low[spread] / width[spread], 0.0, 1.0)
-    return Scaling(idf, low, width, zero)
+    return Scaling(idf, low, width, _image(0.0, low, width))
 
 
 def scaled(rows: Csr, scaling: Scaling) -> Csr:
     """Rows of counts as `paper_features` scales them: each value's image in [0, 1], less the image of zero."""
-    idf, low, width, zero = (part[rows.indices] for part in vars(scaling).values())
-    spread = width > 0
-    images = np.divide(rows.data * idf - low, width, out=np.zeros(len(rows.data)), where=spread)
-    return with_values(rows, np.where(spread, np.clip(images, 0.0, 1.0) - zero, 0.0))
+    idf, low, width, zero = (part[rows.indices] for part in scaling)
+    return with_values(rows, _image(rows.data * idf, low, width) - zero)
 
 
 def paper_scaling(train: PairCounts, condition: str = "v1v2v12") -> dict[str, Scaling]:
@@ -232,13 +224,13 @@ def paper_scaling(train: PairCounts, condition: str = "v1v2v12") -> dict[str, Sc
     A word that occurs in 30 pairs counts 30 times in df, μ and σ, as if its row had been written out 30 times.
     """
     words, w1, w2 = used_words(train)
-    found = {}
-    for block, rows in (("v1", w1), ("v2", w2)):
-        if block in CONDITIONS[condition]:
-            found[block] = _scaling(words, np.bincount(rows, minlength=words.shape[0]).astype(np.float64))
-    if "v12" in CONDITIONS[condition]:
-        found["v12"] = _scaling(train.tocsr("v12"), np.ones(len(train)))
-    return found
+    often = {"v1": np.bincount(w1, minlength=words.shape[0]), "v2": np.bincount(w2, minlength=words.shape[0])}
+    return {
+        block: _scaling(words, often[block].astype(np.float64))
+        if block in often
+        else _scaling(train.tocsr(block), np.ones(len(train)))
+        for block in blocks_of(condition)
+    }
 
 
 def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: str = "v1v2v12") -> Features:
@@ -250,7 +242,7 @@ def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: st
     Scaling moves zero and would make the matrix dense, so each column's image of zero is subtracted again: an all-zero
     row stays zero, and a linear SVM with a free bias has the same solution.
     """
-    wanted = CONDITIONS[condition]
+    wanted = blocks_of(condition)
     first = second = no_words(rows)
     own: Csr = sparse.csr_array((len(rows), 0))
     w1, w2 = rows.w1, rows.w2
@@ -273,61 +265,40 @@ def word_features(rows: PairCounts) -> Features:
 
 # Presets --------------------------------------------------------------------------------------------------------
 
+PRESETS = ("paper", "modern")
 Learned = Mapping[str, Scaling]  # by block; empty for a preset that learns nothing from training rows
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A named way from counts to features: that of Herdağdelen & Baroni 2009, or `Modern`.
+    """A named way from counts to features: `paper` or `modern`, with a factor on v12 (``modern`` only).
 
-    ``learns`` says whether the features of a row depend on which rows were trained on, ``analogies_by_cosine`` whether
-    analogies are answered by centred cosines and not by two-point SVMs; ``C`` is the cost of an error by default.
+    ``C`` is the cost of an error by default.
     """
 
-    name: ClassVar[str] = "paper"
-    learns: ClassVar[bool] = True
-    analogies_by_cosine: ClassVar[bool] = False
+    name: str = "modern"
+    v12: float = 1.0
     C: float = 1.0
+
+    @property
+    def learns(self) -> bool:
+        """Whether the features of a row depend on which rows were trained on."""
+        return self.name == "paper"
 
     def learn(self, train: PairCounts, condition: str) -> Learned:
         """What the features of this condition need to know about the training rows."""
-        return paper_scaling(train, condition)
+        return paper_scaling(train, condition) if self.learns else {}
 
     def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
-        return paper_features(learned, rows, condition)
-
-    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
-        """Features of rows of word counts, as first and as second words."""
-        return scaled(words, learned["v1"]), scaled(words, learned["v2"])
-
-    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
-        """Features v12 of rows of pair counts, each of a pair that was seen often."""
-        return scaled(pairs, learned["v12"])
-
-
-@dataclass(frozen=True)
-class Modern(Preset):
-    """See `modern_features`; ``v12`` is the factor on v12."""
-
-    name = "modern"
-    learns = False
-    analogies_by_cosine = True
-    v12: float = 1.0
-
-    def learn(self, train: PairCounts, condition: str) -> Learned:
-        return {}
-
-    def features(self, learned: Learned, rows: PairCounts, condition: str) -> Features:
+        if self.learns:
+            return paper_features(learned, rows, condition)
         return modern_features(rows, condition, self.v12)
 
-    def word_rows(self, learned: Learned, words: Csr, basis: Basis) -> tuple[Csr, Csr]:
-        return (weigh(words, basis),) * 2
-
-    def pair_rows(self, learned: Learned, pairs: Csr, basis: Basis) -> Csr:
-        return self.v12 * weigh(pairs, basis)
-
-
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (Preset(), Modern())}
+    def block_rows(self, learned: Learned, block: str, rows: Csr, basis: Basis) -> Csr:
+        """Features of rows of counts: of words for v1 and v2, of pairs that were seen often for v12."""
+        if self.learns:
+            return scaled(rows, learned[block])
+        return self.v12 * weigh(rows, basis) if block == "v12" else weigh(rows, basis)
 
 
 def get_preset(preset: str | Preset) -> Preset:
@@ -335,7 +306,7 @@ def get_preset(preset: str | Preset) -> Preset:
         return preset
     if preset not in PRESETS:
         raise UsageError(f"unknown preset {preset!r}; choose one of {', '.join(PRESETS)}")
-    return PRESETS[preset]
+    return Preset(preset)
 
 
 # Features as a design matrix -------------------------------------------------------------------------------------
@@ -486,9 +457,7 @@ def _product_totals(indptr, indices, data, order, w1, w2, dense, sums, squares):
 def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  # type: ignore[no-untyped-def]
     """out[i] += scale[i] · product of pair i's rows · weights (columns × outputs)."""
     spread = np.int64(-1)
-    outputs = weights.shape[1]
-    fours = outputs - outputs % 4
-    dense = np.zeros(weights.shape[0])
+    dense, sums = np.zeros(weights.shape[0]), np.empty(weights.shape[1])
     columns, values = np.empty(len(dense), dtype=np.uint32), np.empty(len(dense))
     for i in order:
         if w1[i] != spread:
@@ -501,24 +470,12 @@ def _product_dots(indptr, indices, data, order, w1, w2, scale, weights, out):  #
             columns[filled] = indices[q]
             values[filled] = value
             filled += np.uint64(value != 0.0)
-        # Four outputs at a time, which the compiler turns into one instruction.
-        for k in range(0, fours, 4):
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for q in range(filled):
-                own = weights[columns[q]]
-                a += values[q] * own[k]
-                b += values[q] * own[k + 1]
-                c += values[q] * own[k + 2]
-                d += values[q] * own[k + 3]
-            out[i, k] += scale[i] * a
-            out[i, k + 1] += scale[i] * b
-            out[i, k + 2] += scale[i] * c
-            out[i, k + 3] += scale[i] * d
-        for k in range(fours, outputs):
-            a = 0.0
-            for q in range(filled):
-                a += values[q] * weights[columns[q], k]
-            out[i, k] += scale[i] * a
+        sums[:] = 0.0
+        for q in range(filled):
+            for k in range(len(sums)):
+                sums[k] += values[q] * weights[columns[q], k]
+        for k in range(len(sums)):
+            out[i, k] += scale[i] * sums[k]
 
 
 @allocating_kernel

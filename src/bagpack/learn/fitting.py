@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from bagpack.errors import UsageError
 from bagpack.learn import calibration
 from bagpack.learn.features import Learned, Preset, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
-from bagpack.learn.svm import SvmSettings, held_out_by_gram, pair_gram, solve
+from bagpack.learn.svm import SvmSettings, by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, chosen_labels
 from bagpack.names import blocks_of
 from bagpack.vectors.counts import PairCounts
@@ -37,14 +37,14 @@ def condition_grams(
 
 
 def shared_grams(
-    counts: PairCounts, conditions: Sequence[str], preset: Preset, svm: SvmSettings, learned: Learned | None = None
-) -> dict[str, Floats] | None:  # fmt: skip
+    counts: PairCounts, conditions: Sequence[str], preset: Preset, learned: Learned | None = None
+) -> dict[str, Floats] | None:
     """Each condition's Gram matrix over all rows, of which that of every fold is a part.
 
     None if features depend on which rows are trained on (nothing was ``learned`` before), or if the rows are too many
     for a Gram matrix.
     """
-    if (preset.learns and learned is None) or not svm.by_gram(len(counts)):
+    if (preset.learns and learned is None) or not by_gram(len(counts)):
         return None
     return condition_grams(counts, conditions, preset, learned or {})
 
@@ -64,27 +64,22 @@ def fit_conditions(
     n = len(counts)
     if n != len(targets):
         raise UsageError(f"there are {n} pairs and {len(targets)} targets: one per pair is needed")
-    check_trainable(targets)
-    for condition in conditions:
-        blocks_of(condition)
     if learned is None:
         learned = preset.learn(counts, conditions[0] if len(conditions) == 1 else WHOLE)
-    by_gram = svm.by_gram(n)
-    if by_gram and grams is None:
-        grams = condition_grams(counts, conditions, preset, learned)
+    grams = grams or shared_grams(counts, conditions, preset, learned)
     settings: dict[str, Any] = {
         "C": svm.C,
         "tol": svm.tol,
         "rows": n,
-        "solver": "gram" if by_gram else "blocks",
+        "solver": "gram" if grams else "blocks",
     }
     settings |= {"epsilon": svm.epsilon} if targets.kind == "rating" else {}
     models = {}
     for condition in conditions:
         features = preset.features(learned, counts, condition)
-        dual = solve(grams[condition] if grams is not None and by_gram else features, targets, svm)
+        dual = solve(grams[condition] if grams else features, targets, svm)
         models[condition] = LinearModel(
-            kind=targets.kind, classes=targets.classes, condition=condition, preset=preset,
+            classes=targets.classes, condition=condition, preset=preset,
             learned={block: learned[block] for block in blocks_of(condition) if block in learned},
             weights=features.split(features.combine(dual.coef)), intercept=dual.intercept, basis=counts.basis,
             counting=counts.settings, source_path=counts.source_path, source_hash=counts.source_hash,
@@ -100,14 +95,33 @@ def fit_counts(
     svm: SvmSettings | None = None, **more: Any,
 ) -> LinearModel:  # fmt: skip
     """One condition's model; see `fit_conditions`."""
+    check_trainable(targets)
     return fit_conditions(counts, targets, (condition,), preset, svm, **more)[condition]
+
+
+def fold_decisions(
+    counts: PairCounts, targets: Targets, train: Index, test: Index, conditions: Sequence[str], preset: str | Preset,
+    svm: SvmSettings, *, learned: Learned | None = None, grams: Mapping[str, Floats] | None = None,
+) -> dict[str, Floats]:  # fmt: skip
+    """Decision values of the test rows by models of the training rows; see `fit_conditions`.
+
+    From ``grams``, the Gram matrices of all rows, if there are any.
+    """
+    own = targets[train]
+    if not grams:
+        models = fit_conditions(counts[train], own, conditions, preset, svm, learned=learned)
+        return {name: model.decisions(counts[test]) for name, model in models.items()}
+    duals = {name: solve(grams[name][np.ix_(train, train)], own, svm) for name in conditions}
+    return {
+        name: np.asarray(grams[name][np.ix_(test, train)] @ dual.coef + dual.intercept)
+        for name, dual in duals.items()
+    }
 
 
 # Probabilities -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HeldOut:
+class HeldOut(NamedTuple):
     """Decision values of training rows, each from a model that was not trained on it."""
 
     fold: Index
@@ -122,21 +136,14 @@ def hold_out(
 
     A pair and its reverse are in one fold. ``grams``: the condition's Gram matrix, where it was computed before.
     """
-    try:
-        fold = calibration.calibration_folds(targets.columns, _unordered_pairs(counts))
-    except UsageError:
+    fold = calibration.calibration_folds(targets.columns, _unordered_pairs(counts))
+    if fold is None:
         return None
-    preset = get_preset(preset)
-    if grams is None:
-        grams = shared_grams(counts, [condition], preset, svm)
+    grams = grams or shared_grams(counts, [condition], get_preset(preset))
 
     def decide(train: Index, test: Index) -> Floats:
-        part = targets[train]
-        if len(np.unique(part.codes)) < 2:
-            return np.tile(np.where(part.columns.all(axis=0), 1.0, -1.0), (len(test), 1))
-        if grams is not None:
-            return held_out_by_gram(grams[condition], train, test, part, svm)
-        return fit_counts(counts[train], part, condition, preset, svm).decisions(counts[test])
+        how = [condition], preset, svm
+        return fold_decisions(counts, targets, train, test, *how, grams=grams)[condition]
 
     return HeldOut(fold, calibration.held_out_decisions(fold, decide))
 
@@ -165,13 +172,12 @@ def calibrate(
     held_out = held_out or hold_out(counts, targets, model.condition, preset, svm)
     if held_out is None:
         return model
-    fold, decisions = held_out.fold, held_out.decisions
+    fold, decisions = held_out
     threshold = None
     if precision is not None:
-        probabilities = calibration.held_out_probabilities(decisions, targets.columns, targets.kind, fold)
         chosen = chosen_labels(targets.kind, decisions)
-        right = (chosen == targets.one_hot()).all(axis=1)
-        answers = calibration.Answers(calibration.answer_probability(probabilities, chosen), right)
-        threshold = calibration.held_out_threshold(answers, fold, precision)
-    found = calibration.fit_calibration(decisions, targets.columns, targets.kind)
+        probability = calibration.held_out_probabilities(decisions, targets.columns, fold)[chosen]
+        right = targets.one_hot()[chosen]
+        threshold = calibration.held_out_threshold(probability, right, fold, precision)
+    found = calibration.fit_calibration(decisions, targets.columns)
     return replace(model, calibration=found, threshold=threshold)

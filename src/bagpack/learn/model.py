@@ -16,9 +16,9 @@ from bagpack.basis import Basis
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError, did_you_mean
-from bagpack.learn.calibration import Calibration, Threshold, answer_probability
+from bagpack.learn.calibration import Threshold, probabilities_of
 from bagpack.learn.features import Learned, Preset, sum_by
-from bagpack.learn.targets import Kind, chosen_labels, decode
+from bagpack.learn.targets import Kind, chosen_labels, decode, kind_of
 from bagpack.names import COSINE, block_features
 from bagpack.sources import find_store, open_source
 from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
@@ -93,8 +93,7 @@ class LinearModel:
     Methods take pairs of words, which are counted in the corpus that the model was trained on, or `PairCounts`.
     """
 
-    kind: Kind
-    classes: tuple[Any, ...]
+    classes: tuple[Any, ...]  # none of ratings
     condition: str
     preset: Preset
     weights: Mapping[str, Floats]  # by block, columns × outputs; two classes have one output, for the second
@@ -106,12 +105,16 @@ class LinearModel:
     source_hash: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    calibration: Calibration | None = None
+    calibration: Floats | None = None  # slope and intercept of each output; see `probabilities_of`
     threshold: Threshold | None = None
     calibrator: Callable[[], LinearModel] | None = None  # makes the calibrated model; see `calibrated`
     trained: NDArray[np.uint64] | None = None  # hashes of the training pairs, ascending; see `trained_on`
     place: Path | None = None  # where it was read from
     kept: TrainingPairs | Callable[[], TrainingPairs] | None = None  # the training pairs, or what reads them
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.classes)
 
     @cached_property
     def training(self) -> TrainingPairs | None:
@@ -159,13 +162,9 @@ class LinearModel:
             )
         return counts
 
-    @property
-    def terms(self) -> tuple[str, ...]:
-        return tuple(self.basis.terms)
-
     def feature_names(self) -> list[str]:
         """Names of the features, in the order of `weight_matrix`."""
-        return [name for block in self.weights for name in block_features(block, self.terms)]
+        return [name for block in self.weights for name in block_features(block, self.basis.terms)]
 
     def weight_matrix(self) -> Floats:
         return np.vstack(list(self.weights.values())).T
@@ -210,11 +209,11 @@ class LinearModel:
             raise UsageError(
                 "the model has no probabilities: to calibrate them, two pairs of a label are needed"
             )
-        return self.calibrated.calibration.probabilities(decisions)
+        return probabilities_of(decisions, self.calibrated.calibration)
 
     def answer_probabilities(self, decisions: Floats) -> Floats:
-        """Calibrated probability of each pair's label, from decision values."""
-        return answer_probability(self.probabilities(decisions), chosen_labels(self.kind, decisions))
+        """Calibrated probability of each pair's label; another class can be slightly more probable."""
+        return self.probabilities(decisions)[chosen_labels(self.kind, decisions)]
 
     @cached_property
     def calibrated(self) -> LinearModel:

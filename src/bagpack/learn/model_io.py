@@ -12,9 +12,9 @@ README.md           the model card, where one was written; it may be edited
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,24 +26,24 @@ from bagpack._version import __version__
 from bagpack.artefacts import MANIFEST, Artefact, Kind, check_place, new_artefact, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
-from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.errors import StoreError, UsageError
 from bagpack.files import save_npy, write_bytes, write_text
-from bagpack.learn.calibration import Calibration, Curve, Threshold
-from bagpack.learn.features import PRESETS, Modern, Scaling
+from bagpack.learn.calibration import Threshold
+from bagpack.learn.features import Scaling, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs
-from bagpack.names import SEGMENTS, block_width, blocks_of
+from bagpack.learn.targets import kind_of
+from bagpack.names import block_width, blocks_of
 from bagpack.numbers import metric_label, show_interval, show_score, show_value
 
 MODEL = Kind("bagpack-model", "model", 4, "bagpack train")
 CURE = "the model is damaged: restore it from a copy, or train it again"
-SCALING = tuple(field.name for field in fields(Scaling))
 TRAINING = "training.npz"
+CURVE = ("slope", "intercept")
 TABLES = ("v1", "v2", "v12")  # blocks whose training rows are kept
 STRONGEST = 8  # contexts of each label on a card
 ABOUT_CARD = """A linear model over named contexts of two words. Scores are means over folds of the labelled pairs, with
 95 % intervals. A search through a corpus (`bagpack find`) ranks many pairs that are in no relation, so its precision is
 lower."""
-KINDS = ("binary", "multiclass", "rating")
 
 
 def check_model_place(path: Path, overwrite: bool) -> None:
@@ -69,40 +69,37 @@ def save_model(
         "predicts": model.kind,
         "labels": list(model.classes),
         "preset": model.preset.name,
-        "v12_factor": getattr(model.preset, "v12", 1.0),
+        "v12_factor": model.preset.v12,
         "condition": model.condition,
         "blocks": list(model.weights),
-        "features": sum(len(weights) for weights in model.weights.values()),
+        "features": sum(map(len, model.weights.values())),
         "outputs": len(model.intercept),
         "counting": model.counting.to_dict(),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
-        "calibration": None if model.calibration is None else asdict(model.calibration),
-        "threshold": None if model.threshold is None else asdict(model.threshold),
+        "calibration": None,
+        "threshold": model.threshold and asdict(model.threshold),
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
+    if model.calibration is not None:
+        curves = [dict(zip(CURVE, curve, strict=True)) for curve in model.calibration.tolist()]
+        description["calibration"] = {"kind": model.kind, "curves": curves}
+    trained = np.empty(0, np.uint64) if model.trained is None else model.trained
+    arrays = {"intercept": model.intercept, "trained": trained}
+    arrays |= {f"{block}.weights": weights for block, weights in model.weights.items()}
+    for block, scaling in model.learned.items():
+        arrays |= {f"{block}.{name}": array for name, array in scaling._asdict().items()}
     with new_artefact(path, MODEL, overwrite=overwrite) as draft:
-        work = draft.directory
-        write_bytes(work / "basis.tsv", model.basis.to_tsv().encode())
-        _save(work / "intercept.npy", model.intercept)
-        trained = np.empty(0, np.uint64) if model.trained is None else model.trained
-        _save(work / "trained.npy", trained)
+        write_bytes(draft.directory / "basis.tsv", model.basis.to_tsv().encode())
+        for name, array in arrays.items():
+            with open(draft.directory / f"{name}.npy", "wb") as out:
+                save_npy(out, array)
         if model.training is not None:
-            _save_training(model.training, work / TRAINING)
-        for block, weights in model.weights.items():
-            _save(work / f"{block}.weights.npy", weights)
-        for block, scaling in model.learned.items():
-            for name in SCALING:
-                _save(work / f"{block}.{name}.npy", getattr(scaling, name))
+            _save_training(model.training, draft.directory / TRAINING)
         draft.manifest = description
     if card is not None:
         write_text(path / "README.md", card)
     return path
-
-
-def _save(path: Path, array: np.ndarray) -> None:
-    with open(path, "wb") as out:
-        save_npy(out, array)
 
 
 def _save_training(training: TrainingPairs, path: Path) -> None:
@@ -110,106 +107,101 @@ def _save_training(training: TrainingPairs, path: Path) -> None:
     for block, table in training.rows.items():
         if block == "v2" and table is training.rows.get("v1"):
             continue
-        for part in ("indptr", "indices", "data"):
-            arrays[f"{block} {part}"] = getattr(table, part)
+        arrays |= {f"{block} {part}": getattr(table, part) for part in ("indptr", "indices", "data")}
         arrays[f"{block} shape"] = np.array(table.shape)
     names = np.frombuffer("\n".join(training.names).encode(), np.uint8)
     with open(path, "wb") as out:
         np.savez(out, names=names, w1=training.w1, w2=training.w2, coef=training.coef, **arrays)
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Report content that the checksums allow and no model has; a stranger's files may raise any error."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:
+        raise StoreError(f"{path} has wrong entries ({error!r}); {CURE}") from None
+
+
+def _check(fits: bool, what: str) -> None:
+    if not fits:
+        raise ValueError(what)
+
+
+def load_model(path: str | Path) -> LinearModel:
+    """Read a model that `save_model` wrote, checking version, seal, checksums and shapes."""
+    stored = open_artefact(Path(path), MODEL)
+    document, files = stored.manifest, stored.manifest["checksums"]
+    for problem in stored.damages(name for name in files if name != TRAINING):
+        raise StoreError(f"{problem}; {CURE}")
+
+    def read(name: str, *shape: int, dtype: Any = np.float64) -> Any:
+        _check(name in files, f"no checksum of {name}")
+        array = np.load(stored.file(name), allow_pickle=False)
+        fits = array.shape == (shape or array.shape[:1]) and array.dtype == dtype and np.isfinite(array).all()
+        _check(fits, f"{name} has {array.dtype} of shape {array.shape}, or numbers that are not finite")
+        return array
+
+    with _reading(stored.path / MANIFEST):
+        basis = Basis.open(stored.file("basis.tsv"))
+        kind, labels, outputs = document["predicts"], tuple(document["labels"]), int(document["outputs"])
+        fits = kind == kind_of(labels) and outputs == (len(labels) if kind == "multiclass" else 1)
+        _check(fits, f"{len(labels)} labels and {outputs} outputs of a model that predicts {kind!r}")
+        preset = replace(get_preset(document["preset"]), v12=float(document["v12_factor"]))
+        curves = None
+        if fitted := document["calibration"]:
+            curves = np.array([[curve[name] for name in CURVE] for curve in fitted["curves"]], float)
+            _check(len(curves) == outputs, f"{len(curves)} calibration curves for {outputs} outputs")
+        widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
+        learned = blocks_of(document["condition"]) if preset.learns else ()
+        return LinearModel(
+            classes=labels, condition=str(document["condition"]), preset=preset,
+            weights={block: read(f"{block}.weights.npy", width, outputs) for block, width in widths.items()},
+            learned={
+                block: Scaling(*(read(f"{block}.{name}.npy", widths[block]) for name in Scaling._fields))
+                for block in learned
+            },
+            intercept=read("intercept.npy", outputs), basis=basis,
+            counting=CountSettings.from_dict(document["counting"]), source_path=str(document["source"]["path"]),
+            source_hash=str(document["source"]["content_hash"]), settings=dict(document["settings"]),
+            manifest=dict(document["manifest"]), calibration=curves,
+            threshold=document["threshold"] and Threshold(**document["threshold"]),
+            trained=read("trained.npy", dtype=np.uint64), place=stored.path,
+            kept=partial(_read_training, stored, widths, outputs) if TRAINING in files else None,
+        )  # fmt: skip
+
+
+load = load_model
+
+
 def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) -> TrainingPairs:
     for problem in stored.damages([TRAINING]):
         raise StoreError(f"{problem}; {CURE}")
-    rows: dict[str, Any] = {}
-    try:
-        with np.load(stored.file(TRAINING), allow_pickle=False) as file:
-            names = tuple(file["names"].tobytes().decode().split("\n"))
-            w1, w2, coef = (
-                file["w1"].astype(np.int64),
-                file["w2"].astype(np.int64),
-                file["coef"].astype(np.float64),
-            )
-            means = {block: file[f"mean {block}"].astype(np.float64) for block in widths}
-            for block in TABLES:
-                if f"{block} data" in file:
-                    parts: Any = tuple(file[f"{block} {part}"] for part in ("data", "indices", "indptr"))
-                    lines = len(w1) if block == "v12" else len(names)
-                    rows[block] = sparse.csr_array(parts, shape=(lines, widths[block]))
-                    rows[block].check_format(full_check=True)
+    path = stored.file(TRAINING)
+    with _reading(path), np.load(path, allow_pickle=False) as file:
+        names = tuple(file["names"].tobytes().decode().split("\n"))
+        w1, w2 = (file[name].astype(np.int64) for name in ("w1", "w2"))
+        coef = file["coef"].astype(np.float64)
+        means = {block: file[f"mean {block}"].astype(np.float64) for block in widths}
+        rows: dict[str, Any] = {}
+        for block in TABLES:
+            if f"{block} data" in file:
+                parts: Any = tuple(file[f"{block} {part}"] for part in ("data", "indices", "indptr"))
+                lines = len(w1) if block == "v12" else len(names)
+                rows[block] = sparse.csr_array(parts, shape=(lines, widths[block]))
+                rows[block].check_format(full_check=True)
         if "v1" in rows:
             rows.setdefault("v2", rows["v1"])
+        used = np.concatenate([w1, w2, [0]])
         fits = rows.keys() == set(TABLES) & widths.keys() and coef.shape == (len(w1), outputs)
         fits &= (
             all(means[block].shape == (width,) for block, width in widths.items()) and w1.shape == w2.shape
         )
-        used = np.concatenate([w1, w2, [0]])
-        if not fits or used.min() < 0 or used.max() >= len(names) or not np.isfinite(coef).all():
-            raise ValueError("training pairs that do not belong to the model")
-    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{stored.file(TRAINING)} has wrong entries ({error!r}); {CURE}") from None
+        fits &= used.min() >= 0 and used.max() < len(names) and bool(np.isfinite(coef).all())
+        _check(fits, "training pairs that do not belong to the model")
     return TrainingPairs(names, w1, w2, coef, rows, means)
-
-
-def load_model(path: str | Path) -> LinearModel:
-    """Read a model that `save_model` wrote, checking version, seal, shapes and checksums."""
-    stored = open_artefact(Path(path), MODEL)
-    document, described = stored.manifest, stored.path / MANIFEST
-    try:
-        basis = Basis.open(stored.file("basis.tsv"))
-        outputs = int(document["outputs"])
-        kind, labels = document["predicts"], tuple(document["labels"])
-        if kind not in KINDS:
-            raise StoreError(
-                f"{described} says that it predicts {kind!r}: this version knows {', '.join(KINDS)}"
-            )
-        if outputs != (len(labels) if kind == "multiclass" else 1) or (kind == "binary" and len(labels) != 2):
-            raise StoreError(f"{described} has {len(labels)} labels and {outputs} outputs; {CURE}")
-        if document["preset"] not in PRESETS or not set(document["blocks"]) <= SEGMENTS.keys():
-            raise StoreError(
-                f"{path} has the preset {document['preset']!r} over {', '.join(document['blocks'])}, which this "
-                f"version does not have: train the model again, or use the version that wrote it"
-            )
-        preset = PRESETS[document["preset"]]
-        if isinstance(preset, Modern):
-            preset = Modern(v12=float(document["v12_factor"]))
-        calibration = None
-        if fitted := document["calibration"]:
-            curves = tuple(Curve(float(one["slope"]), float(one["intercept"])) for one in fitted["curves"])
-            calibration = Calibration(fitted["kind"], curves)
-            if calibration.kind != kind or len(curves) != outputs:
-                raise ValueError(f"{len(curves)} calibration curves for {outputs} outputs")
-        widths = {block: block_width(block, len(basis)) for block in document["blocks"]}
-        weights = {
-            block: _read_array(stored, f"{block}.weights.npy", (width, outputs))
-            for block, width in widths.items()
-        }
-        learned = {
-            block: Scaling(
-                *(_read_array(stored, f"{block}.{name}.npy", (widths[block],)) for name in SCALING)
-            )
-            for block in (blocks_of(document["condition"]) if preset.learns else ())
-        }
-        kept = partial(_read_training, stored, widths, outputs) if TRAINING in document["checksums"] else None
-        model = LinearModel(
-            kind=kind, classes=labels, condition=str(document["condition"]), preset=preset, weights=weights,
-            learned=learned, intercept=_read_array(stored, "intercept.npy", (outputs,)), basis=basis,
-            counting=CountSettings.from_dict(document["counting"]), source_path=str(document["source"]["path"]),
-            source_hash=str(document["source"]["content_hash"]), settings=dict(document["settings"]),
-            manifest=dict(document["manifest"]), calibration=calibration,
-            threshold=None if document["threshold"] is None else Threshold(**document["threshold"]),
-            trained=_read_array(stored, "trained.npy", None, np.uint64), kept=kept, place=stored.path,
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, BagpackError):
-            raise
-        raise StoreError(f"{described} has wrong entries ({error!r}); {CURE}") from None
-    for problem in stored.damages(name for name in document["checksums"] if name != TRAINING):
-        raise StoreError(f"{problem}; {CURE}")
-    return model
-
-
-load = load_model
 
 
 def verify_model(path: Path) -> Sequence[str]:
@@ -218,26 +210,6 @@ def verify_model(path: Path) -> Sequence[str]:
     if not found:
         _ = load_model(path).training
     return found
-
-
-def _read_array(
-    stored: Artefact, name: str, shape: tuple[int, ...] | None, dtype: Any = np.float64
-) -> np.ndarray:
-    path = stored.file(name)
-    if name not in stored.manifest["checksums"]:
-        raise StoreError(f"{stored.path / MANIFEST} has no checksum of {name}; {CURE}")
-    try:
-        array = np.load(path, allow_pickle=False)
-    except Exception as error:  # numpy evaluates the header, so a damaged one may be a SyntaxError too
-        raise StoreError(f"{path} cannot be read ({error}); {CURE}") from None
-    if array.shape != (array.shape[:1] if shape is None else shape) or array.dtype != dtype:
-        raise StoreError(
-            f"{path} holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of shape {shape}: the files of "
-            f"this model do not belong together"
-        )
-    if dtype == np.float64 and not np.isfinite(array).all():
-        raise StoreError(f"{path} holds values that are not finite numbers; {CURE}")
-    return np.asarray(array)
 
 
 # The model card: what a model was made from and how well it did, in Markdown ------------------------------------
@@ -260,27 +232,24 @@ def model_card(
     ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low`` and
     ``high``.
     """
-    about: dict[str, Any] = {
-        "predicts": model.kind,
-        "labels": list(model.classes),
-        "condition": model.condition,
-    }
-    about |= {
-        "preset": model.preset.name,
-        "features": sum(map(len, model.weights.values())),
-        **model.settings,
-    }
-    strongest = {
-        str(label): ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
-        for label in model.classes or (None,)
-    }
     shown = {
         f"{name}: {metric_label(metric)}": _card_score(value, metric)
         for name, row in (scores or {}).items()
         for metric, value in row.items()
     }
-    tables: dict[str, Mapping[str, Any]] = {"model": about, "scores": shown or {"scores": "not evaluated"}}
-    tables |= {**sections, "strongest contexts": strongest}
+    strongest = {
+        str(label): ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
+        for label in model.classes or (None,)
+    }
+    tables: dict[str, Mapping[str, Any]] = {
+        "model": {
+            "predicts": model.kind, "labels": list(model.classes), "condition": model.condition,
+            "preset": model.preset.name, "features": sum(map(len, model.weights.values())), **model.settings,
+        },
+        "scores": shown or {"scores": "not evaluated"},
+        **sections,
+        "strongest contexts": strongest,
+    }  # fmt: skip
     lines = [f"# {title}", "", ABOUT_CARD, ""]
     for name, values in tables.items():
         lines += [f"## {name.capitalize()}", "", "| | |", "|---|---|"]

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bagpack.kernels import allocating_kernel, kernel
 from bagpack.learn.features import Features, row_arrays, spread_row
-from bagpack.learn.svm import Dual, row_gram
+from bagpack.learn.svm import Dual, SvmSettings, row_gram
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
@@ -199,8 +200,8 @@ def _optimise_exactly(  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Features as the kernel takes them, and what all outputs share."""
+class _Problem:
+    """One output, after what all outputs share."""
 
     features: Features
     arrays: tuple[Any, ...]  # of first, second and own rows, w1, w2 and product
@@ -208,32 +209,10 @@ class _Rows:
     squares: Floats
     means: Floats  # each pair's product with the mean of all pairs
     mean: float  # the squared length of that mean
-
-    @classmethod
-    def of(cls, features: Features) -> _Rows:
-        n, width = len(features), features.first.shape[1]
-        if not width:  # every pair is a word of its own, so that the order is random
-            none = sparse.csr_array((n, 0))
-            features = replace(features, first=none, second=none, w1=np.arange(n), w2=np.arange(n))
-        rows = map(row_arrays, (features.first, features.second, features.own))
-        words = (number.astype(np.int64) for number in (features.w1, features.w2))
-        widths = (width, width, width if len(features.product) else 0, features.own.shape[1])
-        mean = features.combine(np.full((n, 1), 1 / n))
-        return cls(
-            features, (*rows, *words, features.product), np.cumsum([0, *widths]), features.squares(),
-            features.decisions(mean)[:, 0], float((mean * mean).sum()),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """One output."""
-
-    rows: _Rows
+    epsilon: float
     target: Floats
     low: Floats
     high: Floats
-    epsilon: float
 
     def losses(self, values: Floats) -> Floats:
         error = self.target - values
@@ -261,8 +240,8 @@ class _Problem:
     def certify(self, beta: Floats) -> tuple[Floats, float, float, float]:
         """Make β feasible in place; weights, bias, and the primal and dual objective."""
         _balance(beta, self.low, self.high)
-        weights = self.rows.features.combine(beta[:, None])
-        values = self.rows.features.decisions(weights)[:, 0]
+        weights = self.features.combine(beta[:, None])
+        values = self.features.decisions(weights)[:, 0]
         bias = self.best_bias(values)
         half = 0.5 * float((weights * weights).sum())
         primal = half + float(self.losses(values + bias).sum())
@@ -272,8 +251,8 @@ class _Problem:
     def refine(self, beta: Floats, pairs: Index, tol: float) -> None:
         """Optimise β of some pairs exactly, in place; the others stay."""
         _balance(beta, self.low, self.high)
-        few = self.rows.features.take(pairs)
-        values = few.decisions(self.rows.features.combine(beta[:, None]))[:, 0]
+        few = self.features.take(pairs)
+        values = few.decisions(self.features.combine(beta[:, None]))[:, 0]
         own = beta[pairs]
         _optimise_exactly(
             row_gram(few.matrix()), self.target[pairs], self.low[pairs], self.high[pairs], self.epsilon, tol,
@@ -283,12 +262,11 @@ class _Problem:
 
     def solve(self, tol: float) -> tuple[Floats, float, float]:
         """β, bias and relative duality gap: no solution's objective is better by a larger share."""
-        n, rows = len(self.target), self.rows
-        gain = GAIN * float((rows.squares - 2 * rows.means + rows.mean).mean()) or 1.0
+        n, w1 = len(self.target), self.arrays[3]
+        gain = GAIN * float((self.squares - 2 * self.means + self.mean).mean()) or 1.0
         rng = np.random.default_rng(0)
-        w1 = rows.arrays[3]
         beta, active = np.zeros(n), np.ones(n, dtype=np.bool_)
-        weights, dual = np.zeros(int(rows.bounds[-1])), 0.0
+        weights, dual = np.zeros(int(self.bounds[-1])), 0.0
         bias = offset = self.best_bias(np.zeros(n))
         primal = float(self.losses(np.full(n, bias)).sum())
         check = FIRST_CHECK * (float(self.target.std()) if self.epsilon else 1.0)
@@ -298,9 +276,9 @@ class _Problem:
             pairs = rng.permutation(np.flatnonzero(active))
             turn = rng.permutation(int(w1.max()) + 1)
             order = pairs[np.argsort(turn[w1[pairs]], kind="stable")]
-            blocks = (weights[a:b] for a, b in zip(rows.bounds, rows.bounds[1:], strict=False))
+            blocks = (weights[a:b] for a, b in pairwise(self.bounds))
             worst = _descend(
-                *rows.arrays, order, rows.squares, rows.means, rows.mean, self.target, self.low, self.high,
+                *self.arrays, order, self.squares, self.means, self.mean, self.target, self.low, self.high,
                 self.epsilon, gain, limit, offset, *blocks, beta, active,
             )  # fmt: skip
             epochs += 1
@@ -311,7 +289,7 @@ class _Problem:
                 if slow:
                     self.refine(beta, np.flatnonzero(active), 0.1 * check)
                 weights, bias, primal, dual = self.certify(beta)
-                offset = bias + float(beta @ rows.means)
+                offset = bias + float(beta @ self.means)
                 # The gap shrinks about as fast as the violation does.
                 wanted = tol * primal / max(primal - dual, 1e-300)
                 check = min(check, worst) * min(max(wanted, 0.1), 0.7)
@@ -336,24 +314,38 @@ def _balance(beta: Floats, low: Floats, high: Floats) -> None:
 # All outputs ----------------------------------------------------------------------------------------------------
 
 
-def descend(
-    features: Features, target: Floats, low: Floats, high: Floats, epsilon: float, tol: float
-) -> Dual:
-    """One SVM per column of ``target`` (pairs × outputs), β between ``low`` and ``high``; see the module.
+def descend(features: Features, y: Any, svm: SvmSettings) -> Dual:
+    """One SVM per column of ``y`` (pairs × outputs): bools for classes, numbers for ratings; see the module.
 
     Outputs are solved at once, in threads; the solution is the same for any number.
     """
-    rows = _Rows.of(features)
-    columns = zip(target.T.copy(), low.T.copy(), high.T.copy(), strict=True)
-    problems = [_Problem(rows, *own, epsilon) for own in columns]
-    tasks = (delayed(_Problem.solve)(one, tol) for one in problems)
+    n, width = len(features), features.first.shape[1]
+    if not width:  # every pair is a word of its own, so that the order is random
+        none = sparse.csr_array((n, 0))
+        features = replace(features, first=none, second=none, w1=np.arange(n), w2=np.arange(n))
+    rows = map(row_arrays, (features.first, features.second, features.own))
+    words = (number.astype(np.int64) for number in (features.w1, features.w2))
+    widths = (width, width, width if len(features.product) else 0, features.own.shape[1])
+    mean = features.combine(np.full((n, 1), 1 / n))
+    classes = y.dtype == bool
+    shared = (
+        features, (*rows, *words, features.product), np.cumsum([0, *widths]), features.squares(),
+        features.decisions(mean)[:, 0], float((mean * mean).sum()), 0.0 if classes else svm.epsilon,
+    )  # fmt: skip
+    tasks = []
+    for own in y.T:
+        target = np.where(own, 1.0, -1.0) if classes else own.copy()
+        low, high = np.full(n, -svm.C), np.full(n, svm.C)
+        if classes:
+            low[own] = high[~own] = 0.0
+        tasks.append(delayed(_Problem.solve)(_Problem(*shared, target, low, high), svm.tol))
     coef, intercept, gaps = zip(*run_threads(tasks), strict=True)
-    late = [gap for gap in gaps if gap > tol]
+    late = [gap for gap in gaps if gap > svm.tol]
     if late:
         message = (
             f"the solver stopped after {MAX_EPOCHS} epochs before it reached the optimum for {len(late)} of "
+            f"{len(gaps)} outputs: the objective may be up to {100 * max(late):.2f} % too high "
+            f"({100 * svm.tol:.2f} % was asked); a smaller C helps"
         )
-        message += f"{len(gaps)} outputs: the objective may be up to {100 * max(late):.2f} % too high "
-        message += f"({100 * tol:.2f} % was asked); a smaller C helps"
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return Dual(np.stack(coef, axis=1), np.array(intercept), not late)

@@ -23,11 +23,10 @@ from bagpack.kernels import kernel
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Csr, Features, Floats, Index
+    from bagpack.learn.features import Bools, Csr, Features, Floats
     from bagpack.learn.targets import Targets
 
 GRAM_ROWS = 4_000  # whose Gram matrix takes 128 MB, and one more is held with it
-SOLVERS = ("auto", "gram", "blocks")
 LARGEST_COST = 1e9
 MAX_STEPS = 20_000_000  # some minutes; an SVM of unit-length rows needs thousands
 
@@ -42,15 +41,12 @@ class SvmSettings:
     """Settings of the SVM.
 
     ``C`` is the cost of an error, ``epsilon`` half the width of the band without cost (ratings only). ``tol`` says when
-    the solver stops: the largest violation (``gram``), or the share by which a better solution could exist
-    (``blocks``). Solvers: libsvm on the Gram matrix (``gram``), dual coordinate descent over the features
-    (``blocks``), linear in the number of pairs; ``auto`` is gram up to 4,000 rows.
+    the solver stops: the largest violation (libsvm), or the share by which a better solution could exist.
     """
 
     C: float = 1.0
     epsilon: float = 0.2
     tol: float = 1e-3
-    solver: str = "auto"
 
     def __post_init__(self) -> None:
         if not 0 < self.C <= LARGEST_COST:
@@ -59,12 +55,11 @@ class SvmSettings:
             raise UsageError(f"epsilon must be a number from 0 on, not {self.epsilon}")
         if not 0 < self.tol < 1:
             raise UsageError(f"tol must be between 0 and 1, not {self.tol}")
-        if self.solver not in SOLVERS:
-            raise UsageError(f"unknown solver {self.solver!r}; choose one of {', '.join(SOLVERS)}")
 
-    def by_gram(self, n: int) -> bool:
-        """Whether n rows are solved on their Gram matrix."""
-        return self.solver == "gram" or (self.solver == "auto" and n <= GRAM_ROWS)
+
+def by_gram(n: int) -> bool:
+    """Whether n rows are solved on their Gram matrix."""
+    return n <= GRAM_ROWS
 
 
 @dataclass(frozen=True)
@@ -160,11 +155,11 @@ def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings) -> Dual:
     from sklearn.svm import SVC, SVR
 
     cache = min(max(50.0, 4.4e-6 * len(gram) ** 2), 500.0)  # MB, for libsvm's single-precision kernel rows
-    settings: dict[str, Any] = {
-        "kernel": "precomputed", "C": svm.C, "tol": svm.tol, "cache_size": cache, "max_iter": MAX_STEPS
-    }  # fmt: skip
-    make = SVC if y.dtype == bool else partial(SVR, epsilon=svm.epsilon)
-    tasks = (delayed(_libsvm)(make(**settings), gram, column) for column in y.T)
+    make = partial(
+        SVC if y.dtype == bool else partial(SVR, epsilon=svm.epsilon), kernel="precomputed", C=svm.C
+    )
+    made = (make(tol=svm.tol, cache_size=cache, max_iter=MAX_STEPS) for _ in y.T)
+    tasks = (delayed(_libsvm)(one, gram, column) for one, column in zip(made, y.T, strict=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         coef, intercept, converged = zip(*run_threads(tasks), strict=True)
@@ -183,33 +178,17 @@ def solve(rows: Features | Floats, targets: Targets, svm: SvmSettings) -> Dual:
 
     Where every training row says the same of a class, there is no SVM, and all decision values are 1 or −1.
     """
-    if targets.kind == "rating":
-        return _solve(rows, targets.ratings[:, None], svm)
-    columns = targets.columns
-    coef = np.zeros(columns.shape)
-    intercept = np.where(columns.all(axis=0), 1.0, -1.0)
-    learned = np.flatnonzero(columns.any(axis=0) & ~columns.all(axis=0))
-    if not len(learned):
-        return Dual(coef, intercept)
-    found = _solve(rows, columns[:, learned], svm)
-    coef[:, learned], intercept[learned] = found.coef, found.intercept
-    return Dual(coef, intercept, found.converged)
-
-
-def _solve(rows: Features | Floats, y: Any, svm: SvmSettings) -> Dual:
-    """An SVM per column of ``y``: bools for classes, numbers for ratings."""
     from bagpack.learn.solver import descend
 
-    if isinstance(rows, np.ndarray):
-        return _solve_gram(rows, y, svm)
-    if y.dtype == bool:
-        low, high = np.where(y, 0.0, -svm.C), np.where(y, svm.C, 0.0)
-        return descend(rows, np.where(y, 1.0, -1.0), low, high, 0.0, svm.tol)
-    high = np.full(y.shape, svm.C)
-    return descend(rows, y, -high, high, svm.epsilon, svm.tol)
-
-
-def held_out_by_gram(gram: Floats, train: Index, test: Index, targets: Targets, svm: SvmSettings) -> Floats:
-    """Decision values of the test rows, from the Gram matrix of all rows and the targets of the training rows."""
-    dual = solve(gram[np.ix_(train, train)], targets, svm)
-    return np.asarray(gram[np.ix_(test, train)] @ dual.coef + dual.intercept)
+    rating = targets.kind == "rating"
+    y: Any = targets.ratings[:, None] if rating else targets.columns
+    learned = np.flatnonzero([True] if rating else (y != y[0]).any(axis=0))
+    coef, intercept = np.zeros(y.shape), np.where(y[0], 1.0, -1.0)
+    if not len(learned):
+        return Dual(coef, intercept)
+    if not isinstance(rows, np.ndarray) and by_gram(len(rows)):
+        rows = pair_gram(rows)
+    y = y[:, learned]
+    found = _solve_gram(rows, y, svm) if isinstance(rows, np.ndarray) else descend(rows, y, svm)
+    coef[:, learned], intercept[learned] = found.coef, found.intercept
+    return Dual(coef, intercept, found.converged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,17 +20,15 @@ MOST_LABELS = 1_000
 Kind = Literal["binary", "multiclass", "rating"]
 
 
+def kind_of(classes: Sequence[Any]) -> Kind:
+    return "rating" if not classes else "binary" if len(classes) == 2 else "multiclass"
+
+
 @dataclass(frozen=True)
 class Targets:
-    """Encoded targets of n pairs.
+    """Targets of n pairs: class numbers (``codes``), or ratings and no classes."""
 
-    ``columns`` has one bool column per SVM: one for two classes (true: the second), one per class otherwise.
-    ``codes`` are class numbers, ``ratings`` the raw numbers.
-    """
-
-    kind: Kind
     classes: tuple[Any, ...]
-    columns: Bools
     codes: Index
     ratings: Floats
 
@@ -40,12 +38,19 @@ class Targets:
     def __getitem__(self, rows: ArrayLike | slice) -> Targets:
         """The targets at ``rows``; the classes stay those of the whole set."""
         own = rows if isinstance(rows, slice) else np.asarray(rows)
-        return replace(self, columns=self.columns[own], codes=self.codes[own], ratings=self.ratings[own])
+        return replace(self, codes=self.codes[own], ratings=self.ratings[own])
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.classes)
 
     def one_hot(self) -> Bools:
-        if self.kind == "binary":
-            return np.column_stack([~self.columns[:, 0], self.columns[:, 0]])
-        return self.columns
+        return np.asarray(self.codes[:, None] == np.arange(len(self.classes)))
+
+    @property
+    def columns(self) -> Bools:
+        """One column per SVM: one for two classes (true: the second), one per class otherwise."""
+        return self.one_hot()[:, 1:] if self.kind == "binary" else self.one_hot()
 
 
 def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> Targets:
@@ -69,40 +74,30 @@ def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> T
                 "the ratings are not all numbers: correct or drop the rows that are not"
             ) from None
         _no_row(~np.isfinite(ratings), "has a rating that is not a finite number (NaN or infinity)")
-        n = len(ratings)
-        return Targets("rating", (), np.zeros((n, 0), bool), np.full(n, -1, np.intp), ratings)
+        return Targets((), np.full(len(ratings), -1, np.intp), ratings)
     labels = [python_value(value) for value in y]
     names = _label_names(labels)
     position = {label: k for k, label in enumerate(names)}
     codes = np.array([position[label] for label in labels], dtype=np.intp)
-    nothing = np.full(len(codes), np.nan)
-    if len(names) == 2:
-        return Targets("binary", names, (codes == 1)[:, None], codes, nothing)
-    return Targets("multiclass", names, codes[:, None] == np.arange(len(names)), codes, nothing)
+    return Targets(names, codes, np.full(len(codes), np.nan))
 
 
 def _column(y: Any) -> Any:
     """A data frame, series or iterable as a list or an array of one value per pair."""
+    from sklearn.utils import column_or_1d
+
     if y is None:
         raise InputError(
             "fit requires y to be passed, but the target y is None; one answer per pair is needed"
         )
-    if isinstance(y, str | bytes) or not (hasattr(y, "__iter__") or hasattr(y, "__array__")):
+    if hasattr(y, "__array__"):
+        try:
+            return column_or_1d(y, warn=True)
+        except ValueError as error:
+            raise InputError(f"{error} (one answer per pair is needed)") from None
+    if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
         raise InputError(f"y is {y!r}; one answer per pair is needed")
-    if not hasattr(y, "__array__"):
-        return list(y)
-    y = np.asarray(y)
-    if y.dtype.kind == "c":
-        raise InputError("Complex data not supported: y holds complex numbers")
-    if y.ndim == 2 and y.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        message = "A column-vector y was passed when a 1d array was expected; y[:, 0] is used"
-        warnings.warn(message, DataConversionWarning, stacklevel=4)
-        y = y[:, 0]
-    if y.ndim > 1:
-        raise InputError(f"y has the shape {y.shape}; one answer per pair is needed")
-    return y
+    return list(y)
 
 
 def _no_row(wrong: Any, what: str) -> None:
@@ -161,6 +156,5 @@ def decode(kind: Kind, decisions: Floats) -> Any:
 
 def chosen_labels(kind: Kind, decisions: Floats) -> Bools:
     """Which classes `decode` gives each pair, pairs × classes."""
-    if kind == "binary":
-        return np.hstack([decisions <= 0, decisions > 0])
-    return np.asarray(decode(kind, decisions)[:, None] == np.arange(decisions.shape[1]))
+    classes = 2 if kind == "binary" else decisions.shape[1]
+    return np.asarray(decode(kind, decisions)[:, None] == np.arange(classes))
