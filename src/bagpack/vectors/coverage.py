@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.basis import Basis
-from bagpack.contexts.targets import ContextSource, elsewhere
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.tasks.pairs import distinct_words
 from bagpack.vectors.counts import Pair, count_pairs
@@ -39,7 +38,6 @@ def coverage(
         "duplicate_rows": len(pairs) - len(set(pairs)),
         "words": len(words),
         "unknown_words": counts.unknown_words,
-        "elsewhere": [asdict(item) for item in elsewhere(source, words)],
         "rows_with_unknown_words": int(unknown.sum()),
         "rows_never_together": int((seen == 0).sum()),
         "rows_together": int((seen > 0).sum()),
