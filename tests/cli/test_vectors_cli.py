@@ -14,7 +14,7 @@ from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
 from bagpack import Basis, Corpus, PairCounts
-from bagpack.vectors import storage
+from bagpack.corpus import format
 
 LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
 
@@ -124,6 +124,8 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     facts = json.loads(cli("check", store, data, "--json").out)
     assert facts["unknown_words"] == ["unicorn"]
     assert facts["rows_never_together"] == 2
+    assert facts["rows_by_frequency"] == {"0": 2, "1–9": 1, "10–99": 0, "100+": 0}
+    assert (facts["limit"], facts["capped_words"], facts["capped_pairs"]) == (5000, {}, {})
     assert facts["never_together"] == ["cat nail", "unicorn cat"]
     assert facts["labels"] == {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}
     shown = cli("check", store, data).out
@@ -238,15 +240,15 @@ def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, m
         options = ("--overwrite",)
     before = files_below(tmp_path)
     files = iter(range(3))
-    write_array = storage.write_array
+    write_array = format.write_array
 
     def fill(*args):
         if out != "m.bpm" or next(files, None) is None:
             raise OSError(28, "No space left on device")
         return write_array(*args)
 
-    monkeypatch.setattr(storage, "write_array", fill)
-    monkeypatch.setattr("bagpack.vectors.storage.write_tsv", fill)
+    monkeypatch.setattr(format, "write_array", fill)
+    monkeypatch.setattr(PairCounts, "tocsr", fill)
     assert re.search(
         r"the disk is full: .* could not be written; free some space", fails(pairs, *options, out=out)
     )
