@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.occurrences import Observations, observe
-from bagpack.contexts.targets import Target, resolve_targets
-from bagpack.contexts.windows import DEFAULT_LIMIT, Windows
+from bagpack.contexts.targets import Target
+from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Segment
@@ -110,18 +110,12 @@ def show_all(
     ]
 
 
-def find_contexts(
-    corpus: Corpus, w1: str, w2: str | None = None, limit: int | None = DEFAULT_LIMIT, windows: Windows | None = None
-) -> Concordance:  # fmt: skip
-    """Contexts of a word, or of a pair, in corpus order."""
-    words = (w1,) if w2 is None else (w1, w2)
-    return contexts_of(corpus, words, resolve_targets(corpus, words), limit, windows or Windows())
-
-
 def contexts_of(
-    corpus: Corpus, words: tuple[str, ...], resolved: Sequence[Target | None], limit: int | None, windows: Windows
+    corpus: Corpus, words: tuple[str, ...], resolved: Sequence[Target | None], limit: int | None,
+    windows: Windows | None,
 ) -> Concordance:  # fmt: skip
-    """Contexts of the targets of a word, or of a pair; none if one of them is unknown."""
+    """Contexts of the targets of a word, or of a pair, in corpus order; none if one of them is unknown."""
+    windows = windows or Windows()
     targets = [target for target in resolved if target is not None]
     if len(targets) < len(words):
         unknown = (word for word, target in zip(words, resolved, strict=True) if target is None)
