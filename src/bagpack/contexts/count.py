@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -276,13 +277,14 @@ def divide_pairs(
     corpus: Corpus, pairs: Sequence[tuple[Target | None, Target | None]], settings: CountSettings
 ) -> Iterator[tuple[I64, PairTask]]:
     """Tasks for the pairs whose words are both known, each with the numbers of its pairs."""
-    known = [(k, one, two) for k, (one, two) in enumerate(pairs) if one and two]
-    if not known:
+    places = np.flatnonzero([one is not None and two is not None for one, two in pairs])
+    if not places.size:
         return
-    distinct = {target.keys: target for _, *both in known for target in both}  # a tuple's hash is quicker
+    # A tuple's hash is quicker than a target's.
+    distinct = {target.keys: target for target in chain.from_iterable(pairs) if target}
     number = {keys: i for i, keys in enumerate(distinct)}
-    numbers = np.array([(k, number[one.keys], number[two.keys]) for k, one, two in known], np.int64)
-    targets, (places, ones, twos) = list(distinct.values()), numbers.T
+    numbers = np.array([(number[one.keys], number[two.keys]) for one, two in pairs if one and two], np.int64)
+    targets, (ones, twos) = list(distinct.values()), numbers.T
     frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
     swapped = frequency[ones] > frequency[twos]
