@@ -35,14 +35,15 @@ def lines_of_all(corpus, pairs):
     import numpy as np
 
     from bagpack.contexts.concordance import show_all
-    from bagpack.contexts.count import search_pairs, tasks_of_known
+    from bagpack.contexts.count import divide_pairs, search_pairs
     from bagpack.contexts.targets import resolve_targets
     from bagpack.contexts.windows import CountSettings, Windows
 
     words = list(dict.fromkeys(word for pair in pairs for word in pair))
     target_of = dict(zip(words, resolve_targets(corpus, words), strict=True))
     lines = [[] for _ in pairs]
-    for numbers, task in tasks_of_known(corpus, pairs, target_of, CountSettings(limit=None)):
+    targets = [(target_of[w1], target_of[w2]) for w1, w2 in pairs]
+    for numbers, task in divide_pairs(corpus, targets, CountSettings(limit=None)):
         for own, counts in search_pairs(task)[0]:
             texts = show_all(corpus, own, [np.repeat(side, counts) for side in task.lengths], Windows())
             ends = np.cumsum(counts)

@@ -94,14 +94,6 @@ def say_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
 
-def say_elsewhere(word: str, count: int, key: str, form_count: int) -> str:
-    """That a word's form mostly is another lemma than the one looked up, and what to do; see `Elsewhere`."""
-    return (
-        f"{word} is looked up as a lemma ({say_times(count)}); the form {word} mostly counts as {key} "
-        f"({say_times(form_count)}): look up {key} for these"
-    )
-
-
 def say_counts(w1: str, w2: str, counts: Mapping[str, int]) -> str:
     """How often two words are seen, and how often together.
 

@@ -14,7 +14,7 @@ from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
 from bagpack import Basis, Corpus, PairCounts
-from bagpack.vectors import storage
+from bagpack.corpus import format
 
 LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
 
@@ -119,6 +119,8 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     facts = json.loads(cli("check", store, data, "--json").out)
     assert facts["unknown_words"] == ["unicorn"]
     assert facts["rows_never_together"] == 2
+    assert facts["rows_by_frequency"] == {"0": 2, "1–9": 1, "10–99": 0, "100+": 0}
+    assert (facts["limit"], facts["capped_words"], facts["capped_pairs"]) == (5000, {}, {})
     assert facts["never_together"] == ["cat nail", "unicorn cat"]
     assert facts["labels"] == {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}
     shown = cli("check", store, data).out
@@ -210,8 +212,8 @@ def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, m
 
     assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4, "-j", 1).code == 0
     before = files_below(tmp_path)
-    monkeypatch.setattr(storage, "write_array", fill)
-    monkeypatch.setattr(storage, "write_tsv", fill)
+    monkeypatch.setattr(format, "write_array", fill)
+    monkeypatch.setattr(PairCounts, "tocsr", fill)
     said = fails(pairs, "--overwrite", out=out)
     assert "the disk is full" in said and out in said and "free some space" in said
     assert files_below(tmp_path) == before

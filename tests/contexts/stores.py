@@ -3,6 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 
@@ -24,3 +26,21 @@ def make_store(folder: Path, sentences, cuts=(), name="store.bp"):
         source.write_text("\n".join([f'<text id="t{number}">', *lines, "</text>", ""]), encoding="utf-8")
         index_corpus([str(source)], store, append=number > 0)
     return Corpus.open(store)
+
+
+def assert_equal(one, two):
+    """All that two `PairCounts` say of their pairs is the same."""
+    assert one.pairs == two.pairs
+    words = ([[own.targets[name] for name in row] for row in own.rows.tolist()] for own in (one, two))
+    assert next(words) == next(words)
+    assert one.basis == two.basis
+    assert one.settings == two.settings
+    for condition in ("v1", "v2", "v12", "v1v2", "v1v2v12"):
+        first, second = one.tocsr(condition), two.tocsr(condition)
+        assert first.shape == second.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    for name in ("unknown_words", "capped_words", "capped_pairs"):
+        assert getattr(one, name) == getattr(two, name)

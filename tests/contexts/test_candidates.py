@@ -14,7 +14,6 @@ from bagpack import parallel
 from bagpack.basis import Basis
 from bagpack.contexts import candidates as candidates_module
 from bagpack.contexts.candidates import candidate_batches, find_candidates, frequent_words
-from bagpack.contexts.concordance import find_contexts
 from bagpack.contexts.count import count_pairs
 from bagpack.contexts.targets import Target, resolve_targets
 from bagpack.contexts.windows import CountSettings, Windows
@@ -121,7 +120,7 @@ def test_words_with_parts_of_speech(tmp_path):
     for fixed in ({}, {"w1": targets[0]}, {"w2": targets[2]}, {"w1": targets[0], "w2": targets[4]}):
         found = find_candidates(corpus, targets, **fixed)
         for word, count in zip(found.words, found.n_words.tolist(), strict=True):
-            assert count == find_contexts(corpus, str(word), limit=None).total, str(word)
+            assert count == corpus.contexts(str(word), limit=None).total, str(word)
         asked = [
             (one, two)
             for one, two in permutations(targets, 2)

@@ -3,7 +3,6 @@ import random
 import pytest
 
 from bagpack.contexts import concordance
-from bagpack.contexts.concordance import find_contexts
 from bagpack.contexts.windows import Windows
 
 from . import oracle
@@ -48,7 +47,7 @@ def lines_of(concordance):
 @pytest.mark.parametrize("limit", [None, 0, 3, 50])
 @pytest.mark.parametrize("windows", [Windows(), Windows.parse("3/1-0-3")])
 def test_lines_of_a_pair_equal_the_oracle(corpus, limit, windows):
-    found = [find_contexts(corpus, *pair, limit=limit, windows=windows) for pair in PAIRS]
+    found = [corpus.contexts(*pair, limit=limit, windows=windows) for pair in PAIRS]
     for pair, one in zip(PAIRS, found, strict=True):
         every = expected_lines(pair, windows)
         assert (one.total, lines_of(one)) == (len(every), every[:limit])
@@ -58,7 +57,7 @@ def test_lines_of_a_pair_equal_the_oracle(corpus, limit, windows):
 
 def test_lines_of_a_word_equal_the_oracle(corpus):
     for word in ("cat", "é", "ice cream"):
-        found = find_contexts(corpus, word, limit=None)
+        found = corpus.contexts(word, limit=None)
         pieces = [tuple(piece.strip() for piece in line.pieces) for line in found]
         expected = oracle.single_contexts(SENTENCES, tuple(word.split()))
         assert [(before, after) for _, before, _, _, _, after, _ in pieces] == [
@@ -72,7 +71,7 @@ def test_lines_of_a_word_equal_the_oracle(corpus):
 
 def test_pieces_are_the_sentence_as_written(tmp_path):
     sentence = ["a", "b", "c", "lion", "d", "e", "f", "cat", "g", "h", "i"]
-    line = find_contexts(make_store(tmp_path, [sentence, ["cat"]]), "lion", "cat")[0]
+    line = make_store(tmp_path, [sentence, ["cat"]]).contexts("lion", "cat")[0]
     assert [piece.strip() for piece in line.pieces] == ["A", "B C", "LION", "D E F", "CAT", "G H", "I"]
     assert line.text == " ".join(sentence).upper()
 
@@ -80,6 +79,6 @@ def test_pieces_are_the_sentence_as_written(tmp_path):
 def test_the_rest_of_a_long_sentence_is_cut(tmp_path, monkeypatch):
     monkeypatch.setattr(concordance, "REST", 3)
     sentence = [f"w{i}" for i in range(200)]
-    line = find_contexts(make_store(tmp_path, [["x"], sentence, ["y"]]), "w100", "w103")[0]
+    line = make_store(tmp_path, [["x"], sentence, ["y"]]).contexts("w100", "w103")[0]
     assert line.text == " ".join(sentence[95:109]).upper()
     assert line.document == "t0"

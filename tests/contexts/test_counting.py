@@ -12,7 +12,7 @@ from bagpack.contexts import count as count_module
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
-from tests.contexts.stores import make_store
+from tests.contexts.stores import assert_equal, make_store
 
 NUMBERED = [
     [f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)
@@ -41,16 +41,6 @@ def corpora(tmp_path_factory, random_sentences):
 def count(corpus, pairs, basis, n_jobs=None, **settings):
     with parallel.settings(n_jobs=n_jobs):
         return count_pairs(corpus, pairs, basis, CountSettings(**settings))
-
-
-def assert_equal(one, two):
-    for condition in ("v1v2v12", "v12"):
-        first, second = one.tocsr(condition), two.tocsr(condition)
-        np.testing.assert_array_equal(first.indptr, second.indptr)
-        np.testing.assert_array_equal(first.indices, second.indices)
-        np.testing.assert_array_equal(first.data, second.data)
-    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 def drawn(matrix, row=0, block="v12"):
@@ -143,6 +133,13 @@ def test_the_cap_takes_the_first_of_the_corpus(tmp_path, cuts, limit):
     assert matrix.counted.tolist() == [min(limit, 60)]
     assert matrix.capped_pairs == ({"cat lion": 60} if limit < 60 else {})
     assert matrix.capped_words == ({"cat": 60, "lion": 60} if limit < 60 else {})
+
+
+def test_pairs_with_an_unknown_word_are_in_no_task(corpora):
+    one, two, unknown = corpora[0].resolve(["w0", "w1", "unicorn"])
+    pairs = [(unknown, one), (one, two), (two, unknown), (two, two)]
+    divided = list(count_module.divide_pairs(corpora[0], pairs, CountSettings()))
+    assert sorted(np.concatenate([numbers for numbers, _ in divided]).tolist()) == [1, 3]
 
 
 def test_couples_of_words_that_start_at_one_token(tmp_path):

@@ -5,6 +5,8 @@ import pytest
 from bagpack.basis import Basis
 from bagpack.contexts.targets import resolve_targets
 from bagpack.contexts.windows import CountSettings
+from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.segment import Segment
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks import read_dataset, read_pairs
 from bagpack.vectors.counts import PairCounts, count_pairs
@@ -26,8 +28,6 @@ def corpus(tmp_path_factory):
         parts = (token.rpartition("/") for token in sentence)
         text += "<s>\n" + "".join(f"{form}\t{tag}\t{form}\n" for form, _, tag in parts) + "</s>\n"
     (place / "a.vert").write_text(text)
-    from bagpack.corpus.build.index import index_corpus
-
     return index_corpus([str(place / "a.vert")], place / "s").corpus
 
 
@@ -58,16 +58,12 @@ def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
     (tmp_path / "a.vert").write_text(
         "<s>\n" + "saw\tVVD\tsee\n" * 3 + "saws\tNNS\tsaw\nsaw\tNN\tsaw\n</s>\n", encoding="utf-8"
     )
-    from bagpack.corpus.build.index import index_corpus
-
     corpus = index_corpus([str(tmp_path / "a.vert")], tmp_path / "s").corpus
     assert names(corpus, "saw/VERB", "saw/NOUN", "see/VERB") == ["see/VERB", "saw/NOUN", "see/VERB"]
 
 
 def test_a_corpus_without_tags_says_so(tmp_path, corpus):
     (tmp_path / "a.txt").write_text("They saw the saw.\n")
-    from bagpack.corpus.build.index import index_corpus
-
     plain = index_corpus([str(tmp_path / "a.txt")], tmp_path / "s").corpus
     with pytest.raises(UsageError, match="has no parts of speech, so saw/NOUN cannot be counted; write saw"):
         resolve_targets(plain, ["saw/NOUN"])
@@ -116,8 +112,6 @@ def test_commands(corpus, tmp_path, cli):
 
 def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
     """Counting plain words never touches the array of tags."""
-    from bagpack.corpus.segment import Segment
-
     plain = make_store(tmp_path, [list("abab")])
     monkeypatch.setattr(Segment, "tags", property(lambda self: pytest.fail("tags were read")))
     count_pairs(plain, [("a", "b")], Basis.of(plain, 3), CountSettings())

@@ -8,7 +8,6 @@ from corpus_oracle import build, sentences, text_of, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
@@ -170,7 +169,7 @@ def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, k
     for asked in (COMPOSED, DECOMPOSED):
         assert corpus.keys_of([asked]) == [folding(options)(COMPOSED)]
         assert corpus.count(asked) == 1
-        [line] = find_contexts(corpus, asked)
+        [line] = corpus.contexts(asked)
         assert written in line.text  # the text stays as it was
 
 

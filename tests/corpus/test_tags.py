@@ -5,7 +5,6 @@ import json
 import pytest
 from corpus_oracle import build
 
-from bagpack.contexts.concordance import find_contexts
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code
@@ -123,9 +122,9 @@ def test_what_stanza_writes(tmp_path, write):
         ("The", "DET"), ("saw", "NOUN"), ("cut", "VERB"), (".", "PUNCT"),
     ]  # fmt: skip
     assert (corpus.sentences, corpus.count("not"), corpus.tagsets) == (2, 1, ["UD"])
-    (line,) = find_contexts(corpus, "saw/NOUN")
+    (line,) = corpus.contexts("saw/NOUN")
     assert "".join(line.pieces).strip() == "The saw cut."
-    (line,) = find_contexts(corpus, "saw/VERB")
+    (line,) = corpus.contexts("saw/VERB")
     assert "".join(line.pieces).strip() == "They do n't saw it."
 
 

@@ -16,7 +16,8 @@ ORDER = (
     "info", "app", "cli",
 )  # fmt: skip
 IN_CORPUS = (
-    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words", "readers", "build",
+    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words", "word_classes",
+    "readers", "build",
 )  # fmt: skip
 
 

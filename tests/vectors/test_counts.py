@@ -18,7 +18,7 @@ from bagpack.names import feature_names
 from bagpack.vectors import counts as counting
 from bagpack.vectors.counts import CountCache, count_cached, count_pairs, forget
 from bagpack.vectors.storage import ARRAYS, export, verify_matrix
-from tests.contexts.stores import make_store
+from tests.contexts.stores import assert_equal, make_store
 from tests.forging import data_of, forge
 from tests.synthetic import counts_of, make_counts
 from tests.vectors.conftest import PAIRS, SENTENCES
@@ -39,23 +39,6 @@ cat\tlion\tv12:-post:that\t1
 
 def count(corpus, pairs, basis, **settings):
     return count_pairs(corpus, pairs, basis, CountSettings(**settings))
-
-
-def assert_equal(one, two):
-    assert one.pairs == two.pairs
-    words = ([[own.targets[name] for name in row] for row in own.rows.tolist()] for own in (one, two))
-    assert next(words) == next(words)
-    assert one.basis == two.basis
-    assert one.settings == two.settings
-    for condition in ("v1", "v2", "v12", "v1v2", "v1v2v12"):
-        first, second = one.tocsr(condition), two.tocsr(condition)
-        assert first.shape == second.shape
-        for part in ("indptr", "indices", "data"):
-            np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
-    for name in ("seen", "counted", "n_plus", "n_minus", "n_w1", "n_w2"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    for name in ("unknown_words", "capped_words", "capped_pairs"):
-        assert getattr(one, name) == getattr(two, name)
 
 
 def test_feature_names_stand_in_the_order_of_the_specification():
@@ -219,6 +202,16 @@ def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, 
     with pytest.raises(StoreError, match="the matrix is damaged: restore the file, or count the pairs again"):
         PairCounts.open(path)
     assert verify_matrix(path)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pairs": "7"}, {"words": -1}, {"terms": True}, {"source": {}}, {"settings": {"limit": 5}}]
+)
+def test_a_manifest_with_wrong_entries_is_refused(matrix, tmp_path, changes):
+    matrix.save(tmp_path / "m.bpm")
+    forge(tmp_path / "m.bpm", **changes)
+    with pytest.raises(StoreError, match=r"manifest.json .*restore"):
+        PairCounts.open(tmp_path / "m.bpm")
 
 
 def test_verify_finds_every_flipped_bit(matrix, tmp_path):

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from bagpack import Basis, PairVectorizer
+from bagpack import PairVectorizer
 from bagpack.errors import InputError, UsageError
 from tests.vectors.conftest import PAIRS
 
@@ -117,14 +117,3 @@ def test_what_is_no_pair_is_reported(vectorizer, X, sentence):
 def test_wrong_parameters_are_told_when_fitting(corpus, options, sentence):
     with pytest.raises(UsageError, match=sentence):
         PairVectorizer(corpus, **options).fit(PAIRS)
-
-
-def test_a_basis_of_ones_own(corpus):
-    vectorizer = PairVectorizer(corpus, basis=Basis(("only", "that"), (("live", "in"),)))
-    row = vectorizer.fit_transform([("cat", "lion")])
-    names = vectorizer.get_feature_names_out()
-    found = {names[i]: int(n) for i, n in zip(row.indices, row.data, strict=True)}
-    assert found == {
-        "v1:pre:only": 3, "v1:post:that": 3, "v1:post:live in": 3, "v2:post:only": 3,
-        "v12:-betw:only": 3, "v12:-post:that": 3,
-    }  # fmt: skip

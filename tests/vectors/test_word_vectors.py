@@ -8,11 +8,12 @@ import pytest
 from bagpack import Corpus, find_pairs, index_corpus
 from bagpack.contexts.targets import Target
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.word_classes import CLASSES, word_classes
 from bagpack.errors import StoreError
 from bagpack.info import damages, describe
 from bagpack.vectors import words
-from bagpack.vectors.word_classes import CLASSES, word_classes
 from bagpack.vectors.words import NAME, WordVectors, wide_rows
+from tests.forging import data_of, forge
 
 ANIMALS, VEHICLES = ("cat", "dog", "horse", "cow"), ("car", "bus", "truck", "van")
 SENTENCES = [
@@ -122,6 +123,19 @@ def test_vectors_are_kept_in_the_store_and_made_again_if_they_are_of_no_use(copy
     assert len(damages(copy.path)) == 1
     np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)
     assert damages(copy.path) == []
+
+
+@pytest.mark.parametrize("name", ["mean", "classes", "words.offsets"])
+def test_forged_vectors_are_made_again(copy, name):
+    first = WordVectors.of(copy)
+    words._vectors_of.cache_clear()
+    values = np.fromfile(data_of(copy.path / NAME) / name, "|u1")
+    forge(copy.path / NAME, file=name, content=np.append(values[8:], values[:8] + 99).tobytes())
+    if name == "mean":
+        forge(copy.path / NAME, file=name, content=values[:-4].tobytes())
+    with pytest.raises(StoreError):
+        WordVectors.open(copy.path / NAME, copy)
+    np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)
 
 
 def test_an_appended_store_gets_new_vectors(copy, tmp_path):

@@ -16,10 +16,10 @@ from bagpack import parallel
 from bagpack.app.library import Library
 from bagpack.app.pages import Near, unknown_words
 from bagpack.app.pool import Note
-from bagpack.contexts.concordance import wilson_interval
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, UsageError
+from bagpack.explain.distribution import wilson_interval
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.lines import line_dict
 from bagpack.find.answers import Answers

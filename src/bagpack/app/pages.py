@@ -13,11 +13,12 @@ import numpy as np
 
 from bagpack._version import __version__
 from bagpack.app.library import Library
-from bagpack.contexts.concordance import FIELDS, ValueCount, count_by
+from bagpack.contexts.concordance import FIELDS
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import KnownWord, nearby
 from bagpack.corpus.words import complete as complete_word
 from bagpack.errors import StoreError, UsageError
+from bagpack.explain.distribution import ValueCount, count_by
 from bagpack.explain.explanation import Explanation, explain_pair
 from bagpack.explain.lines import PairEvidence, line_dict
 from bagpack.explain.pair import PairSketch, sketch_pair

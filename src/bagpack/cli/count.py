@@ -59,20 +59,24 @@ def vectors(
 
     v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
     """
+    from bagpack.artefacts import check_place
     from bagpack.basis import Basis
     from bagpack.files import check_not_read
     from bagpack.report.screens import show_matrix
     from bagpack.sources import open_source
     from bagpack.tasks import read_pairs
     from bagpack.vectors.counts import count_pairs
-    from bagpack.vectors.storage import check_export, check_place, export, is_export
+    from bagpack.vectors.storage import MATRIX, check_export, export, is_export
 
     settings = opt.count_settings(windows, limit)
     exporting = is_export(out)
     check_not_read(out, store, pairs, basis)
     if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
-    (check_export if exporting else check_place)(out)
+    if exporting:
+        check_export(out)
+    else:
+        check_place(out, MATRIX, overwrite=True)
     source = open_source(opt.selected(store, where))
     listed = read_pairs(pairs, opt.parse_columns(columns))
     with opt.at_work(json) as progress:
@@ -118,7 +122,7 @@ def check(
     from bagpack.tasks import Dataset, read_any
     from bagpack.tasks.checks import likely_mistakes
     from bagpack.tasks.files import read_text_file
-    from bagpack.vectors.coverage import coverage
+    from bagpack.vectors.counts import coverage
 
     opt.check_out(out, "table of rows", overwrite, data)
     file = read_text_file(data)

@@ -141,11 +141,9 @@ def explain(
 
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
-    from bagpack.contexts.targets import elsewhere
     from bagpack.explain.explanation import explain_pair
     from bagpack.learn import load_model
     from bagpack.report.screens import show_explanation
-    from bagpack.wording import say_elsewhere
 
     opened = load_model(model)
     every = label == ["all"] and "all" not in map(str, opened.classes)
@@ -163,8 +161,6 @@ def explain(
         console.print_json(found.to_dict())
     elif html is None:
         show_explanation(found, features)
-        for item in elsewhere(source, (w1, w2)):
-            console.print_message(say_elsewhere(**asdict(item)), "yellow")
         opt.hint_words(source, found.unknown)
 
 

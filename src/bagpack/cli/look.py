@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from bagpack import console
@@ -25,13 +24,12 @@ def contexts(
     csv: Annotated[bool, opt.flag("--csv", "Write CSV to standard output.")] = False,
 ) -> None:
     """Show the sentences in which a word or a pair of words occurs."""
-    from bagpack.contexts.concordance import Concordance, Distribution, count_by
-    from bagpack.contexts.targets import elsewhere
-    from bagpack.contexts.windows import Windows, parse_limit
+    from bagpack.contexts.concordance import Concordance
+    from bagpack.contexts.windows import parse_limit
     from bagpack.corpus.corpus import Corpus
+    from bagpack.explain.distribution import Distribution, count_by
     from bagpack.report.screens import show_distribution, show_lines
     from bagpack.sources import open_source
-    from bagpack.wording import say_elsewhere
 
     if json and csv:
         raise UsageError("--json and --csv both write to standard output; give one of the two")
@@ -39,14 +37,12 @@ def contexts(
     found: Concordance | Distribution
     if by is None:
         found = source.contexts(w1, w2, limit=parse_limit(limit))
-        others = elsewhere(source, found.words)
     elif isinstance(source, Corpus):
-        found, others = count_by(source, [w1] if w2 is None else [w1, w2], by, Windows()), []
+        found = count_by(source, [w1] if w2 is None else [w1, w2], by)
     else:
         raise UsageError(f"--by counts in a store, and {source.name} holds snippets; name a store")
     if json:
-        more = {} if isinstance(found, Distribution) else {"elsewhere": [asdict(item) for item in others]}
-        console.print_json({**found.to_dict(), **more})
+        console.print_json(found.to_dict())
         return
     if csv:
         console.write(found.to_csv())
@@ -57,8 +53,6 @@ def contexts(
     if isinstance(found, Concordance):
         console.print_message(found.note, "dim")
     opt.hint_words(source, found.unknown)
-    for item in others:
-        console.print_message(say_elsewhere(**asdict(item)), "yellow")
 
 
 def serve(

@@ -23,7 +23,7 @@ from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
-from bagpack.corpus.words import has_letter
+from bagpack.corpus.words import frequent_numbers
 from bagpack.errors import UsageError
 from bagpack.kernels import read_only
 from bagpack.parallel import Arrays, Shared, gather, share
@@ -32,12 +32,8 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
 
-PARTNERS_PER_TASK = (
-    1 << 22
-)  # at most, that the words of a task may have in all; 12 bytes each in each segment
-
+PARTNERS_PER_TASK = 1 << 22  # at most, all words of a task together; 12 bytes each in each segment
 KEPT_SEGMENTS = 64
-READ_AT_ONCE = 1 << 12  # words
 
 Fixed = Target | Sequence[Target] | None
 
@@ -72,20 +68,6 @@ class Candidates:
     def take(self, chosen: Any) -> Candidates:
         columns = (self.first, self.second, self.n_plus, self.n_minus)
         return Candidates(self.words, self.n_words, *(column[chosen] for column in columns))
-
-
-def frequent_numbers(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> I64:
-    """Numbers in the lexicon of the most frequent words that have a letter, by frequency, then in code-point order."""
-    counts = np.asarray(corpus.lexicon.counts)
-    order = np.flatnonzero(counts >= min_count)
-    order = order[np.argsort(-counts[order], kind="stable")]
-    found: list[I64] = [order[:0]]
-    for start in range(0, order.size, READ_AT_ONCE):
-        numbers = order[start : start + READ_AT_ONCE]
-        found.append(numbers[has_letter(corpus, numbers)])
-        if most is not None and sum(map(len, found)) >= most:
-            break
-    return np.concatenate(found)[:most]
 
 
 def frequent_words(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> list[Target]:
@@ -137,13 +119,17 @@ def candidate_batches(
     store = place_of(corpus)
     with share(Vocabulary(words), len(parts), corpus.path) as shared:
         calls = [(store, shared, asked[part], between, one_word, min_together) for part in parts]
-        with gather(_partners_task, calls, corpus.path, per_task(parts, "candidates")) as left:
+        done = per_task([asked[part].size for part in parts], "candidates")
+        with gather(_partners_task, calls, corpus.path, done) as left:
             for part, task in zip(parts, left, strict=True):
                 sizes, partners, after, before = task.take()
-                found = Candidates(
-                    words, counts, np.repeat(asked[part], sizes).astype(np.int32), partners, after, before
-                )
-                yield _oriented(found, number, firsts, seconds)
+                own = np.repeat(asked[part], sizes).astype(np.int32)
+                if firsts is None and seconds is not None:
+                    yield Candidates(words, counts, partners, own, before, after)
+                    continue
+                found = Candidates(words, counts, own, partners, after, before)
+                allowed = None if seconds is None else [number.get(target, -1) for target in seconds]
+                yield found if allowed is None else found.take(np.isin(partners, allowed))
     if not parts:
         yield Candidates(words, counts, *(np.zeros(0, np.int32) for _ in range(4)))
 
@@ -163,20 +149,6 @@ def _by_frequency(
     times = (-counts).tolist()
     chosen.sort(key=lambda k: (times[k], words[k].keys))
     return [words[k] for k in chosen], counts[chosen]
-
-
-def _oriented(
-    found: Candidates,
-    number: dict[Target, int],
-    firsts: Sequence[Target] | None,
-    seconds: Sequence[Target] | None,
-) -> Candidates:
-    """The pairs with the given words in their places, if there are any."""
-    if seconds is None:
-        return found
-    if firsts is not None:
-        return found.take(np.isin(found.second, [number.get(target, -1) for target in seconds]))
-    return Candidates(found.words, found.n_words, found.second, found.first, found.n_minus, found.n_plus)
 
 
 # A task ---------------------------------------------------------------------------------------------------------
@@ -200,24 +172,22 @@ class Vocabulary:
 
     def in_segment(self, segment: Segment) -> Numbered:
         name = str(segment.directory)
-        if name not in self._numbered:
-            if len(self._numbered) == KEPT_SEGMENTS:
-                self._numbered.clear()
-            self._numbered[name] = self._find(segment)
-        return self._numbered[name]
-
-    def _find(self, segment: Segment) -> Numbered:
-        single, others = self.single, self.others
+        if name in self._numbered:
+            return self._numbered[name]
         found = segment.keys.find(self._single_keys)
         of_key = np.full(len(segment.keys), -1, np.int32)
-        of_key[found[found >= 0]] = single[found >= 0]
+        of_key[found[found >= 0]] = self.single[found >= 0]
         positions, ids = np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        if others.size:
-            places = find_occurrences(segment, [self.words[k] for k in others.tolist()])
-            ids = np.repeat(others, places.counts)
+        if self.others.size:
+            places = find_occurrences(segment, [self.words[k] for k in self.others.tolist()])
+            ids = np.repeat(self.others, places.counts)
             order = np.lexsort((self.lengths[ids], places.extra))
             positions, ids = places.extra[order], ids[order]
-        return read_only(of_key[segment.key_of_type]), read_only(positions), read_only(ids.astype(np.int32))
+        if len(self._numbered) == KEPT_SEGMENTS:
+            self._numbered.clear()
+        of_type, ids = of_key[segment.key_of_type], ids.astype(np.int32)
+        self._numbered[name] = read_only(of_type), read_only(positions), read_only(ids)
+        return self._numbered[name]
 
 
 def _partners_task(

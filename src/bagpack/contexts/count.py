@@ -12,7 +12,7 @@ and the corpus into segments. A task is sent the path of the store and the words
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -163,10 +163,10 @@ def task_runs(work: I64, most: int, longest: int) -> list[slice]:
     return list(runs_of(work, most, longest))
 
 
-def per_task(parts: Sequence[slice], what: str) -> Callable[[int], None]:
+def per_task(sizes: Sequence[int], what: str) -> Callable[[int], None]:
     """A function that reports progress in targets, from the numbers of tasks that are done."""
-    report, total = progress(), parts[-1].stop if parts else 0
-    return lambda number: report(what, parts[number].stop - parts[number].start, total)
+    report, total = progress(), sum(sizes)
+    return lambda number: report(what, sizes[number], total)
 
 
 def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
@@ -203,9 +203,9 @@ def count_words(
     if not isinstance(corpus, Subcorpus):
         work = np.minimum(work, settings.limit or ALL)
     longest = min(CHUNK_WORDS, max(1, OCCURRENCES_PER_TASK // len(corpus.segments)))
-    parts = task_runs(work, POSITIONS_PER_TASK, longest)
-    calls = [(place_of(corpus), targets[part], basis, settings) for part in parts]
-    with gather(_words_task, calls, corpus.path, per_task(parts, "words")) as left:
+    own = [targets[part] for part in task_runs(work, POSITIONS_PER_TASK, longest)]
+    calls = [(place_of(corpus), some, basis, settings) for some in own]
+    with gather(_words_task, calls, corpus.path, per_task(list(map(len, own)), "words")) as left:
         rows = join_rows(left, np.arange(len(targets)), 2 * len(basis))
         return rows, np.concatenate([task.facts[1] for task in left])
 
@@ -247,9 +247,7 @@ def _words_task(
 
 # Co-occurrences of pairs -------------------------------------------------------------------------------------------
 
-Found = tuple[
-    Observations, I64
-]  # co-occurrences in a segment, one pair after the other, and how many each pair has
+Found = tuple[Observations, I64]  # co-occurrences in a segment, pair after pair, and how many each pair has
 
 
 @dataclass(frozen=True)
@@ -276,12 +274,16 @@ class PairTask:
 
 
 def divide_pairs(
-    corpus: Corpus, pairs: Sequence[tuple[Target, Target]], settings: CountSettings
-) -> tuple[I64, list[slice], list[PairTask]]:
-    """An order of the pairs, its parts, and the task of each part."""
-    distinct = {target.keys: target for target in chain.from_iterable(pairs)}  # a tuple's hash is quicker
+    corpus: Corpus, pairs: Sequence[tuple[Target | None, Target | None]], settings: CountSettings
+) -> Iterator[tuple[I64, PairTask]]:
+    """Tasks for the pairs whose words are both known, each with the numbers of its pairs."""
+    places = np.flatnonzero([one is not None and two is not None for one, two in pairs])
+    if not places.size:
+        return
+    # A tuple's hash is quicker than a target's.
+    distinct = {target.keys: target for target in chain.from_iterable(pairs) if target}
     number = {keys: i for i, keys in enumerate(distinct)}
-    numbers = np.array([(number[one.keys], number[two.keys]) for one, two in pairs], np.int64)
+    numbers = np.array([(number[one.keys], number[two.keys]) for one, two in pairs if one and two], np.int64)
     targets, (ones, twos) = list(distinct.values()), numbers.T
     frequency = most_occurrences(corpus, targets)
     # Pairs that share their more frequent word are done together.
@@ -290,27 +292,12 @@ def divide_pairs(
     order = np.lexsort((few, many))
     longest = min(CHUNK_PAIRS, max(1, COUNTS_PER_TASK // len(corpus.segments)))
     held = np.minimum(2 * frequency[few[order]], settings.limit or ALL)
-    parts = task_runs(held, HELD_PER_TASK, longest)
-    tasks = []
-    for part in parts:
+    for part in task_runs(held, HELD_PER_TASK, longest):
         chosen = order[part]
         used, renumbered = np.unique(np.concatenate([few[chosen], many[chosen]]), return_inverse=True)
         both = renumbered.astype(np.int64).reshape(2, -1)
         own = [targets[k] for k in used.tolist()]
-        tasks.append(PairTask(place_of(corpus), own, both[0], both[1], swapped[chosen], settings))
-    return order, parts, tasks
-
-
-def tasks_of_known(
-    corpus: Corpus, pairs: Sequence[tuple[str, str]], target_of: Mapping[str, Target | None], settings: CountSettings
-) -> Iterator[tuple[list[int], PairTask]]:  # fmt: skip
-    """Tasks for the pairs whose words are both known, each with the numbers of its pairs."""
-    both = ((k, (target_of[w1], target_of[w2])) for k, (w1, w2) in enumerate(pairs))
-    known = [(k, (one, two)) for k, (one, two) in both if one and two]
-    if known:
-        order, parts, tasks = divide_pairs(corpus, [pair for _, pair in known], settings)
-        for part, task in zip(parts, tasks, strict=True):
-            yield [known[k][0] for k in order[part].tolist()], task
+        yield places[chosen], PairTask(place_of(corpus), own, both[0], both[1], swapped[chosen], settings)
 
 
 def search_pairs(task: PairTask) -> tuple[list[Found], I64]:
@@ -351,9 +338,9 @@ def count_pairs(
     if not pairs:
         none = np.zeros((0, 2), np.int64)
         return PairCountsOf(sparse.csr_array(np.zeros((0, 6 * len(basis)), np.int32)), none, none)
-    order, parts, tasks = divide_pairs(corpus, pairs, settings)
-    calls = [(task, basis) for task in tasks]
-    with gather(_pairs_task, calls, corpus.path, per_task(parts, "pairs")) as left:
+    numbers, tasks = zip(*divide_pairs(corpus, pairs, settings), strict=True)
+    order, calls = np.concatenate(numbers), [(task, basis) for task in tasks]
+    with gather(_pairs_task, calls, corpus.path, per_task([task.size for task in tasks], "pairs")) as left:
         found, taken = (np.empty((len(pairs), 2), np.int64) for _ in range(2))
         for number, table in enumerate((found, taken), 1):
             table[order] = np.concatenate([task.facts[number] for task in left])
@@ -369,30 +356,23 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
     totals = np.sum([np.zeros(task.size, np.int64), *(counts for _, counts in held)], axis=0)
     rows = []
     for part in runs_of(totals, AT_ONCE, task.size):
-        some = [_of_pairs(own, counts, part) for own, counts in held]
-        sizes = one[part], two[part]
-        if totals[part].sum() <= AT_ONCE:
-            rows.append(sum_features(segments, some, *sizes, basis, task.settings, taken[part]))
-        else:  # a single pair
-            every = [own for own, _ in some]
-            rows.append(sum_pieces(segments, every, *sizes, basis, task.settings, taken[part]))
+        some = []
+        for own, counts in held:
+            low, high = (int(counts[:end].sum()) for end in (part.start, part.stop))
+            some.append((own.take(slice(low, high)), counts[part]))
+        add = sum_features if totals[part].sum() <= AT_ONCE else sum_pieces  # of a single pair
+        rows.append(add(segments, some, one[part], two[part], basis, task.settings, taken[part]))
     lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
     return (lengths, found, taken), (values, columns)
 
 
-def _of_pairs(own: Observations, counts: I64, part: slice) -> Found:
-    """The co-occurrences of some of the pairs."""
-    low = int(counts[: part.start].sum())
-    return own.take(slice(low, low + int(counts[part].sum()))), counts[part]
-
-
 def sum_pieces(
-    segments: Sequence[Segment], found: Sequence[Observations], length1: I64, length2: I64, basis: Basis,
+    segments: Sequence[Segment], found: Sequence[Found], length1: I64, length2: I64, basis: Basis,
     settings: CountSettings, taken: I64,
 ) -> Rows:  # fmt: skip
     """The row of a single pair, however often it co-occurs: its features are listed in pieces, and added up."""
     total = np.zeros(6 * len(basis), np.int64)
-    for own in found:
+    for own, _ in found:
         for at in range(0, len(own), AT_ONCE):
             piece = own.take(slice(at, at + AT_ONCE))
             one = [(piece, np.array([len(piece)]))]

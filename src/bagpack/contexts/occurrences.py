@@ -165,9 +165,10 @@ def observe(
     corpus: Corpus, targets: Sequence[Target], between: int, limit: int | None
 ) -> tuple[list[Observations], int]:
     """The first `limit` observations of a word or pair of targets, by segment, and how many there are in all."""
-    keys, found, total, kept = TargetKeys(targets), [], 0, 0
-    for number, segment in enumerate(corpus.segments):
-        places = find_occurrences(segment, keys)
+    found: list[Observations] = []
+    total = kept = 0
+    for number, places in enumerate(occurrences_by_segment(corpus, targets)):
+        segment = corpus.segments[number]
         if len(targets) == 1:
             firsts = places.positions(segment.postings, 0)
             every: Sequence[NDArray[Any]] = firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64)

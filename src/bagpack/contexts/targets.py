@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
 HIDDEN_MARK = "\ufdd0"  # a noncharacter with which a source may open keys of its own making; never shown
-MANY_TIMES = 5  # as often under another key as under its own: then that is what a reader expects to see
-LEAST = 5  # times under another key (or more often than the lemma looked up), else it is not worth reporting
 Piece = tuple[str, str]  # a word, and the part of speech that was written behind it, or nothing
 
 
@@ -154,64 +152,17 @@ def _occurring(corpus: Corpus, targets: Iterable[Target | None]) -> set[Target]:
 # Forms --------------------------------------------------------------------------------------------------------
 
 
-def other_keys(corpus: Corpus, forms: Sequence[str]) -> list[Counter[str]]:
-    """How often each folded form occurs under keys that are not the form itself."""
-    found = sum_keys(segment.other_keys(forms) for segment in corpus.segments)
-    return [found.get(form, Counter()) for form in forms]
-
-
-def own_counts(corpus: Corpus, forms: Sequence[str]) -> Counter[str]:
-    """How often each folded form occurs under the key that is the form itself."""
-    fold, counts = folding(corpus.options), Counter[str]()
-    for segment in corpus.segments:
-        found = segment.keys.find(forms)
-        form_of_key = {key: form for key, form in zip(found.tolist(), forms, strict=True) if key >= 0}
-        wanted = np.zeros(len(segment.keys), np.bool_)
-        wanted[list(form_of_key)] = True
-        for number in np.flatnonzero(wanted[segment.key_of_type]).tolist():
-            form = form_of_key[int(segment.key_of_type[number])]
-            if fold(segment.forms[number]) == form:
-                counts[form] += int(segment.type_counts[number])
-    return counts
-
-
 def usual_keys(corpus: Corpus, forms: Sequence[str]) -> dict[str, str]:
     """The most frequent key of each folded form that the corpus holds; of equal ones the first in code-point order."""
-    distinct = list(dict.fromkeys(forms))
-    own, usual = own_counts(corpus, distinct), {}
-    for form, keys in zip(distinct, other_keys(corpus, distinct), strict=True):
-        keys += Counter({form: own[form]})
-        if keys:
-            usual[form] = min(keys, key=lambda key: (-keys[key], key))
-    return usual
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A word that is looked up as a lemma, and the lemma under which its form mostly occurs."""
-
-    word: str
-    count: int  # of the lemma that it is looked up as
-    key: str
-    form_count: int  # of the form, under that other key
-
-
-def elsewhere(source: ContextSource, words: Sequence[str]) -> list[Elsewhere]:
-    """Those of the words whose form as written mostly occurs under another key than the one that is looked up.
-
-    Snippets have none: each word has a key of its own there.
-    """
-    if not isinstance(source, Corpus):
-        return []
-    fold = folding(source.options)
-    written = {fold(word): word for word in reversed(words)}
-    forms = [form for form, key in zip(written, source.keys_of(written), strict=True) if form == key]
-    own, found = own_counts(source, forms), {}
-    for form, keys in zip(forms, other_keys(source, forms), strict=True):
-        key, count = min(keys.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
-        if count >= max(MANY_TIMES * own[form], min(LEAST, source.count(form) + 1)):
-            found[form] = Elsewhere(written[form], source.count(form), key, count)
-    return [found[form] for form in dict.fromkeys(map(fold, words)) if form in found]
+    fold = folding(corpus.options)
+    counts = sum_keys(segment.other_keys(forms) for segment in corpus.segments)
+    for segment in corpus.segments:  # and forms that are their own key
+        form_of_key = dict(zip(segment.keys.find(forms).tolist(), forms, strict=True))
+        for number in np.flatnonzero(np.isin(segment.key_of_type, list(form_of_key))).tolist():
+            form, count = form_of_key[int(segment.key_of_type[number])], int(segment.type_counts[number])
+            if count and fold(segment.forms[number]) == form:
+                counts.setdefault(form, Counter())[form] += count
+    return {form: min(keys, key=lambda key: (-keys[key], key)) for form, keys in counts.items()}
 
 
 # Where contexts come from ------------------------------------------------------------------------------------

@@ -183,9 +183,10 @@ class Corpus:
         self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
     ) -> Concordance:
         """Every context of a word, or of a pair, as written: ``corpus.contexts("cat", "lion", limit=20)``."""
-        from bagpack.contexts.concordance import find_contexts
+        from bagpack.contexts.concordance import contexts_of
 
-        return find_contexts(self, w1, w2, limit=limit, windows=windows)
+        words = (w1,) if w2 is None else (w1, w2)
+        return contexts_of(self, words, self.resolve(words), limit, windows)
 
     def where(self, condition: str) -> Corpus:
         """The documents that satisfy a condition: ``corpus.where('year >= 1900 and genre == "fiction"')``."""

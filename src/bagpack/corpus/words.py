@@ -25,6 +25,7 @@ SMALL = 20 * FREQUENT  # distinct words; in a smaller corpus none is excluded by
 
 DECIDING = 1000  # tokens of a word, the first of the corpus, whose tags are looked at
 BEGINNING = 4  # characters that words with the same beginning share
+READ_AT_ONCE = 1 << 12  # words
 COMPARED = 50_000  # words, the most frequent ones
 CLOSE = 0.75  # similarity as difflib measures it
 CONTENT_CODES = [CODES[tag] for tag in CONTENT]
@@ -87,6 +88,20 @@ def has_letter(corpus: Corpus, numbers: I64, test: Callable[[str], bool] = str.i
     for i in np.flatnonzero(~found & (numbers >= 0)).tolist():  # few words begin with anything else
         found[i] = any(map(test, keys[int(numbers[i])]))
     return found
+
+
+def frequent_numbers(corpus: Corpus, most: int | None = 20_000, min_count: int = 1) -> I64:
+    """Numbers in the lexicon of the most frequent words that have a letter, by frequency, then in code-point order."""
+    counts = np.asarray(corpus.lexicon.counts)
+    order = np.flatnonzero(counts >= min_count)
+    order = order[np.argsort(-counts[order], kind="stable")]
+    found: list[I64] = [order[:0]]
+    for start in range(0, order.size, READ_AT_ONCE):
+        numbers = order[start : start + READ_AT_ONCE]
+        found.append(numbers[has_letter(corpus, numbers)])
+        if most is not None and sum(map(len, found)) >= most:
+            break
+    return np.concatenate(found)[:most]
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class SnippetCorpus:
         if len(targets) == 2 and targets[0] and targets[1]:
             self._check_fetched([(targets[0], targets[1])])
         store = self.for_words if w2 is None else self.for_pairs
-        return contexts_of(store, words, targets, limit, windows or Windows())
+        return contexts_of(store, words, targets, limit, windows)
 
     def verify(self) -> list[str]:
         """One message per damaged file, in all three stores and next to them."""

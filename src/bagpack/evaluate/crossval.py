@@ -26,7 +26,6 @@ from bagpack.learn.targets import Targets, check_trainable, decode, encode_targe
 from bagpack.numbers import many, metric_info, metric_label, show_score
 from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
-from bagpack.vectors.coverage import frequency_bands
 
 if TYPE_CHECKING:
     from bagpack.learn.features import Bools, Floats, Ints
@@ -138,7 +137,7 @@ def cross_validate(
     compared = [gathered[name] for name in conditions]
     others = [result for name, result in gathered.items() if name not in conditions]
     bands = []
-    for name, band in frequency_bands(counts.seen).items():
+    for name, band in counts.bands.items():
         each = {key: part_score(one, band & tested, targets, fold_of) for key, one in gathered.items()}
         bands.append({"name": name, "n": int((band & tested).sum()), "scores": each})
     dropped = sum(split.dropped for split in splits)

@@ -107,14 +107,14 @@ class PairEvidence:
         """The row of the pair, in the order that is asked for, from its observations."""
         if not isinstance(self.source, Corpus):  # snippets are few, and know which pairs were fetched
             return self.source.count_pairs(pairs, basis, settings)
-        turned = pairs[0] != self.targets
-        one, two = (np.array([length]) for length in (self.lengths[::-1] if turned else self.lengths))
-        order_of = np.array([MINUS, PLUS, BOTH] if turned else [PLUS, MINUS, BOTH], np.uint8)
+        other = pairs[0] != self.targets
+        one, two = (np.array([length]) for length in (self.lengths[::-1] if other else self.lengths))
+        order_of = np.array([MINUS, PLUS, BOTH] if other else [PLUS, MINUS, BOTH], np.uint8)
         taken = np.zeros((1, 2), np.int64)
-        turned_orders = [replace(item, orders=order_of[item.orders]) for item in self.counted]
-        ends, values, columns = sum_pieces(
-            self.source.segments, turned_orders, one, two, basis, settings, taken
-        )
+        turned = [
+            (replace(item, orders=order_of[item.orders]), np.array([len(item)])) for item in self.counted
+        ]
+        ends, values, columns = sum_pieces(self.source.segments, turned, one, two, basis, settings, taken)
         found = sum(
             (np.bincount(order_of[item.orders], minlength=3) for item in self.together), np.zeros(3, np.int64)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import show_all
 from bagpack.contexts.occurrences import Observations
-from bagpack.contexts.targets import ContextSource, Elsewhere, elsewhere
+from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
@@ -59,7 +59,6 @@ class PairSketch:
     middles: list[Middle]
     examples: list[dict[str, Any]]
     windows: str
-    elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -112,7 +111,7 @@ def sketch_pair(
         terms={place: keywords(np.concatenate(own), source.for_basis, top) for place, own in around.items()},
         middles=middles,
         examples=[line_dict(show_all(source.for_pairs, item, lengths, windows)[0]) for item in chosen],
-        windows=str(windows), elsewhere=elsewhere(source, (w1, w2)),
+        windows=str(windows),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bagpack.contexts.concordance import show_all
-from bagpack.contexts.targets import ContextSource, Elsewhere, Target, elsewhere
+from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
 from bagpack.explain.collocates import Collocate, WordPlaces, occurrences
@@ -51,7 +51,6 @@ class WordSketch:
     patterns: list[Collocates]
     examples: list[dict[str, Any]] = field(default_factory=list)
     windows: str = ""
-    elsewhere: list[Elsewhere] = field(default_factory=list)
 
     def __getitem__(self, pattern: str) -> list[Collocate]:
         return {found.pattern: found.words for found in self.patterns}[pattern]
@@ -102,7 +101,6 @@ def sketch_word(
         rank=int((corpus.lexicon.counts > count).sum()) + 1 if target.is_key else 0,
         forms=_forms(corpus, target), parts_of_speech=places.parts_of_speech(), sampled=places.sampled,
         patterns=patterns, examples=[line_dict(line) for line in lines], windows=str(windows),
-        elsewhere=elsewhere(source, [word]),
     )  # fmt: skip
 
 

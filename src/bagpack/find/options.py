@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bagpack.corpus.word_classes import class_numbers
 from bagpack.errors import UsageError
 from bagpack.tasks.pairs import Pair
-from bagpack.vectors.word_classes import class_numbers
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.count import Csr, make_rows, search_pairs, sum_features, tasks_of_known
+from bagpack.contexts.count import Csr, divide_pairs, make_rows, search_pairs, sum_features
 from bagpack.contexts.occurrences import Observations
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
@@ -33,7 +33,8 @@ def best_lines(
     lines: list[list[Context]] = [[] for _ in pairs]
     windows = model.counting.windows
     settings = CountSettings(windows, LOOKED_AT)
-    for numbers, task in tasks_of_known(corpus, pairs, targets_of(source, pairs), settings):
+    target_of = targets_of(source, pairs)
+    for numbers, task in divide_pairs(corpus, [(target_of[w1], target_of[w2]) for w1, w2 in pairs], settings):
         one, two = task.lengths
         owners, scores = [], []
         places: list[Observations] = []

@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bagpack.contexts.candidates import frequent_numbers, frequent_words, words_of
+from bagpack.contexts.candidates import frequent_words, words_of
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.words import is_content_word
+from bagpack.corpus.words import frequent_numbers, is_content_word
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.files import read_text_file
 from bagpack.tasks.pairs import Pair, distinct_words

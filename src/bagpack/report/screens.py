@@ -16,8 +16,9 @@ from bagpack.wording import describe_block, first_words, last_words, say_counts,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bagpack.contexts.concordance import Concordance, Context, Distribution
+    from bagpack.contexts.concordance import Concordance, Context
     from bagpack.explain.decision import Decision, Part
+    from bagpack.explain.distribution import Distribution
     from bagpack.explain.explanation import Explanation
     from bagpack.explain.reasons import Reason
     from bagpack.find.ranking import Found
@@ -171,9 +172,6 @@ def show_coverage(facts: dict[str, Any]) -> None:
     if unknown := facts["unknown_words"]:
         rows = many(facts["rows_with_unknown_words"], "row")
         said.append(f"{many(len(unknown), 'unknown word')} in {rows}: {some_of(unknown)}")
-    if others := [f"{item['word']} ({item['key']})" for item in facts["elsewhere"]]:
-        one, several = "word is mostly a form of another lemma", "words are mostly forms of other lemmas"
-        said.append(f"{many(len(others), one, several)}: {some_of(others)}")
     said += _capped(facts)
     for name, (one, several, _) in MISTAKES.items():
         if found := facts.get(name):

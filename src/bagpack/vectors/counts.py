@@ -8,7 +8,7 @@ What was counted recently is not counted again.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,6 +34,7 @@ Pair = tuple[str, str]
 
 KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 KEPT = 4  # combinations of corpus, basis and settings
+BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
 MOST_ENTRIES = 50_000_000  # non-zero counts of each; 400 MB
 
 
@@ -148,6 +149,12 @@ class PairCounts:
     def seen(self) -> I64:
         """Co-occurrences of each pair in either order, whether or not a cap applied."""
         return self._either_order(self.found)
+
+    @property
+    def bands(self) -> dict[str, Bools]:
+        """The pairs of each band of `seen`."""
+        seen = self.seen
+        return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
 
     @property
     def counted(self) -> I64:
@@ -270,13 +277,9 @@ class CountCache:
 
     def words(self, targets: Sequence[Target]) -> tuple[Csr, I64]:
         """Counts of these targets, all different, and how often each occurs."""
-
-        def count(new: Sequence[Target]) -> tuple[Csr, I64]:
-            rows, occurring = self.source.count_words(new, self.basis, self.settings)
-            return rows, occurring[:, None]
-
-        table, occurring = self._counted([key_of(target) for target in targets], targets, count, 2)
-        return table, occurring[:, 0]
+        keys = [key_of(target) for target in targets]
+        count = self.source.count_words
+        return self._counted(keys, targets, lambda new: count(new, self.basis, self.settings), 2)
 
     def pairs(self, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
         """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
@@ -357,6 +360,39 @@ def _with_zeros(rows: Csr, more: int) -> Csr:
     """The rows and some of zeros; nothing else is copied."""
     ends = np.append(rows.indptr[1:], np.full(more, rows.indptr[-1]))
     return make_rows(rows.data, rows.indices, ends, rows.shape[1]) if more else rows
+
+
+def coverage(
+    source: ContextSource, pairs: Sequence[Pair], labels: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """What a source has of a data set: unknown words, pairs never seen together, caps that will apply."""
+    # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
+    counts = count_pairs(source, pairs, Basis((".",), ()), CountSettings(limit=1))
+    counts = replace(counts, settings=CountSettings())
+    seen, unknown, distinct = counts.seen, counts.unknown, set(pairs)
+    facts: dict[str, Any] = {
+        "rows": len(pairs),
+        "distinct_pairs": len(distinct),
+        "duplicate_rows": len(pairs) - len(distinct),
+        "words": len(counts.names),
+        "unknown_words": counts.unknown_words,
+        "rows_with_unknown_words": int(unknown.sum()),
+        "rows_never_together": int((seen == 0).sum()),
+        "rows_together": int((seen > 0).sum()),
+        "rows_by_frequency": {name: int(band.sum()) for name, band in counts.bands.items()},
+        "limit": counts.settings.limit,
+        "capped_words": counts.capped_words,
+        "capped_pairs": counts.capped_pairs,
+    }
+    if labels is not None:
+        together = Counter(label for label, n in zip(labels, seen, strict=True) if n)
+        facts["labels"] = {
+            label: {"rows": n, "together": together[label]} for label, n in sorted(Counter(labels).items())
+        }
+    facts["together"] = [None if lost else int(n) for n, lost in zip(seen, unknown, strict=True)]
+    never = dict.fromkeys(pair for pair, n in zip(pairs, seen, strict=True) if n == 0)
+    facts["never_together"] = [f"{w1} {w2}" for w1, w2 in never]
+    return facts
 
 
 _kept: OrderedDict[tuple[Any, ...], CountCache] = OrderedDict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,14 +14,23 @@ from numpy.typing import NDArray
 
 from bagpack._version import __version__
 from bagpack.artefacts import MANIFEST, Artefact, Kind, is_kind, new_artefact, open_artefact
-from bagpack.artefacts import check_place as check_any_place
 from bagpack.basis import Basis
 from bagpack.contexts.count import make_rows
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.format import Array, Numbers, ascending, below, check, damages, strings
+from bagpack.corpus.format import (
+    Array,
+    Numbers,
+    ascending,
+    below,
+    check,
+    check_entries,
+    damages,
+    strings,
+    write_arrays,
+)
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import disk_errors, map_array, replacing, write_array, write_bytes
+from bagpack.files import disk_errors, map_array, replacing, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
@@ -66,15 +75,14 @@ ARRAYS = {
 }
 
 
+NUMBERS = ("pairs", "words", "distinct_pairs", "terms")
+ENTRIES = {**dict.fromkeys(NUMBERS, int), "settings": dict, "source": {"path": str, "content_hash": str}}
+
+
 def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None:
     """Write counts as a directory; it gets its name when it is complete."""
     with new_artefact(path, MATRIX, overwrite=overwrite) as draft:
         draft.manifest = _write(counts.compact(), draft.directory)
-
-
-def check_place(path: Path) -> None:
-    """Whether a matrix can be put here: asked before the counting, not after it."""
-    check_any_place(path, MATRIX, overwrite=True)
 
 
 def is_matrix(path: Path) -> bool:
@@ -97,8 +105,7 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
         arrays |= {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
     for name, texts in (("names", counts.names), ("keys", counts.keys)):
         arrays |= {f"{name}.blob": texts.blob, f"{name}.offsets": texts.offsets}
-    for name, declared in ARRAYS.items():
-        write_array(directory / name, arrays[name], declared.dtype)
+    write_arrays(directory, arrays, ARRAYS)
     write_bytes(directory / "basis.tsv", counts.basis.to_tsv().encode())
     return {
         "pairs": len(counts),
@@ -119,17 +126,12 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
 def _open(path: Path) -> tuple[Artefact, dict[str, int], CountSettings]:
     """The matrix at a path, the lengths of its arrays, and how it was counted."""
     matrix = open_artefact(path, MATRIX)
+    check_entries(matrix.manifest, ENTRIES, path / MANIFEST)
     try:
-        rows, words, pairs, terms = (
-            matrix.manifest[name] for name in ("pairs", "words", "distinct_pairs", "terms")
-        )
-        if not all(type(number) is int and 0 <= number < 1 << 62 for number in (rows, words, pairs, terms)):
-            raise TypeError("a number that is none")
-        if not all(isinstance(matrix.manifest["source"][name], str) for name in ("path", "content_hash")):
-            raise TypeError("source")
         settings = CountSettings.from_dict(matrix.manifest["settings"])
     except (KeyError, TypeError, UsageError) as error:
-        raise StoreError(f"{path / MANIFEST} has wrong entries ({error}); {CURE}") from error
+        raise StoreError(f"{path / MANIFEST} has wrong settings ({error}); {CURE}") from error
+    rows, words, pairs, terms = (matrix.manifest[name] for name in NUMBERS)
     numbers = {
         "words": words, "unordered pairs": pairs, "unordered pairs × 2": 2 * pairs, "rows": rows, "rows × 2": 2 * rows,
         "word columns": 2 * terms, "pair columns": 6 * terms, "two": 2,
@@ -137,18 +139,29 @@ def _open(path: Path) -> tuple[Artefact, dict[str, int], CountSettings]:
     return matrix, numbers, settings
 
 
+def open_arrays(
+    stored: Artefact, declared: Mapping[str, Array], numbers: Numbers, cure: str
+) -> dict[str, NDArray[Any]]:
+    """The arrays of an artefact, memory-mapped, once their lengths and values are as declared: kernels do not check."""
+    files = {name: stored.file(name) for name in declared}
+    check(stored.data, declared, numbers, cure)
+    return {name: map_array(file, declared[name].dtype) for name, file in files.items()}
+
+
+def strings_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Strings:
+    return Strings(arrays[f"{name}.blob"], arrays[f"{name}.offsets"])
+
+
 def open_counts(path: Path) -> PairCounts:
-    """Open what `save_counts` wrote. Lengths and values of the arrays are checked: kernels do not."""
+    """Open what `save_counts` wrote."""
     matrix, numbers, settings = _open(path)
     basis = Basis.open(matrix.file("basis.tsv"))
     if basis.hash != matrix.manifest.get("basis_hash") or len(basis) != matrix.manifest["terms"]:
         raise StoreError(
             f"{matrix.data / 'basis.tsv'} was changed after the matrix was counted; count the pairs again, with --basis"
         )
-    files = {name: matrix.file(name) for name in ARRAYS}
-    check(matrix.data, ARRAYS, numbers, CURE)
-    arrays = {name: map_array(files[name], declared.dtype) for name, declared in ARRAYS.items()}
-    names, keys = (Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("names", "keys"))
+    arrays = open_arrays(matrix, ARRAYS, numbers, CURE)
+    names, keys = (strings_of(arrays, part) for part in ("names", "keys"))
     found, taken, rows = (
         arrays[name].reshape(-1, 2) for name in ("pairs.found", "pairs.taken", "rows.names")
     )
@@ -199,17 +212,13 @@ def check_export(path: Path) -> None:
 
 def export(counts: PairCounts, path: Path) -> None:
     """Write the table; a file of that name is replaced when the new one is whole."""
-    with replacing(path) as out:
-        write_tsv(counts, out)
-
-
-def write_tsv(counts: PairCounts, out: Any) -> None:
-    """`w1 w2 feature count` with a header, non-zero counts only."""
     names = counts.feature_names()
-    out.write(b"w1\tw2\tfeature\tcount\n")
-    for start in range(0, len(counts), ROWS_AT_ONCE):
-        some = counts[start : start + ROWS_AT_ONCE]
-        part = some.tocsr()
-        rows = np.repeat(np.arange(len(some)), np.diff(part.indptr)).tolist()
-        for row, column, count in zip(rows, part.indices.tolist(), part.data.tolist(), strict=True):
-            out.write(f"{some.pairs[row][0]}\t{some.pairs[row][1]}\t{names[column]}\t{count}\n".encode())
+    with replacing(path) as out:
+        out.write(b"w1\tw2\tfeature\tcount\n")
+        for start in range(0, len(counts), ROWS_AT_ONCE):
+            some = counts[start : start + ROWS_AT_ONCE]
+            part = some.tocsr().tocoo()
+            for row, column, count in zip(
+                part.row.tolist(), part.col.tolist(), part.data.tolist(), strict=True
+            ):
+                out.write("\t".join([*some.pairs[row], names[column], f"{count}\n"]).encode())

@@ -21,7 +21,8 @@ from bagpack.sources import as_source
 from bagpack.vectors.counts import Pair, PairCounts, PairInputError, as_pairs, count_cached
 
 
-class PairVectorizer(TransformerMixin, BaseEstimator):
+# Rows are sparse, so there is no set_output.
+class PairVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Counts v1, v2 and v12 of word pairs in a corpus.
 
     ``corpus`` is a `Corpus`, another source of contexts, or its path; ``b`` the number of unigrams and of bigrams
@@ -74,14 +75,6 @@ class PairVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         check_is_fitted(self, "basis_")
         return np.array(feature_names(self.basis_.terms, self.condition), dtype=object)
-
-    def set_output(self, *, transform: str | None = None) -> PairVectorizer:
-        if transform not in (None, "default"):
-            raise PairInputError(
-                f"set_output(transform={transform!r}) is not possible: pair vectors are sparse; "
-                f"pandas.DataFrame.sparse.from_spmatrix makes a data frame of them"
-            )
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +29,12 @@ from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.format import Array, below, check_entries, strings, write_arrays
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus
+from bagpack.corpus.word_classes import CLASSES, word_classes
 from bagpack.errors import StoreError
-from bagpack.files import map_array, write_array
-from bagpack.vectors.word_classes import CLASSES, word_classes
+from bagpack.vectors.storage import open_arrays, strings_of
 
 F32 = NDArray[np.float32]
 
@@ -47,10 +47,16 @@ WIDE = CountSettings(Windows(before=4, after=4))
 SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
 NAME = "word-vectors"  # in the directory of a store
 KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
-FILES = {
-    "words.blob": "|u1", "words.offsets": "<i8", "terms.blob": "|u1", "terms.offsets": "<i8", "classes": "|u1",
-    "rows": "<f4", "shares": "<f8", "projection": "<f4", "mean": "<f4",
-}  # fmt: skip
+NUMBERS = ("words", "terms", "dimensions")
+ARRAYS = {
+    **strings("words", "words", "word bytes"),
+    **strings("terms", "terms", "term bytes"),
+    "classes": Array("|u1", "words", below("classes")),
+    "rows": Array("<f4", "words × dimensions", lambda *_: ""),
+    "shares": Array("<f8", "terms", lambda *_: ""),
+    "projection": Array("<f4", "terms × dimensions", lambda *_: ""),
+    "mean": Array("<f4", "dimensions", lambda *_: ""),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +143,12 @@ class WordVectors:
 
     def save(self, path: Path) -> None:
         with new_artefact(path, KIND, overwrite=True) as draft:
-            for name, dtype in FILES.items():
-                array: Any = attrgetter(name)(self)
-                write_array(draft.directory / name, array.ravel(), dtype)
+            write_arrays(draft.directory, {name: attrgetter(name)(self) for name in ARRAYS}, ARRAYS)
+            sizes = len(self.words), len(self.terms), self.rows.shape[1]
             draft.manifest = {
-                "content_hash": self.corpus.content_hash, "words": len(self.words), "terms": len(self.terms),
-                "dimensions": self.rows.shape[1],
-            }  # fmt: skip
+                "content_hash": self.corpus.content_hash,
+                **dict(zip(NUMBERS, sizes, strict=True)),
+            }
 
     @classmethod
     def open(cls, path: Path, corpus: Corpus) -> WordVectors:
@@ -153,19 +158,18 @@ class WordVectors:
             raise StoreError(f"{path} has the word vectors of another corpus")
         if problems := stored.damages():
             raise StoreError(problems[0])
-        arrays = {name: map_array(stored.file(name), dtype) for name, dtype in FILES.items()}
-        words, terms = (
-            Strings(arrays[f"{part}.blob"], arrays[f"{part}.offsets"]) for part in ("words", "terms")
-        )
-        classes, shares, mean = arrays["classes"], arrays["shares"], arrays["mean"]
-        try:
-            rows = arrays["rows"].reshape(len(words), len(mean))
-            projection = arrays["projection"].reshape(len(terms), len(mean))
-        except ValueError as error:
-            raise StoreError(f"{path} has arrays of wrong lengths: {error}") from None
-        if (len(classes), len(shares)) != (len(words), len(terms)) or classes.max(initial=0) >= len(CLASSES):
-            raise StoreError(f"{path} has arrays that do not belong to its words and terms")
-        return cls(corpus, words, rows, classes, terms, shares, projection, mean)
+        check_entries(stored.manifest, dict.fromkeys(NUMBERS, int), path)
+        words, terms, dimensions = (stored.manifest[name] for name in NUMBERS)
+        numbers = {
+            "words": words, "terms": terms, "dimensions": dimensions, "words × dimensions": words * dimensions,
+            "terms × dimensions": terms * dimensions, "classes": len(CLASSES),
+        }  # fmt: skip
+        arrays = open_arrays(stored, ARRAYS, numbers, "search again to compute them again")
+        return cls(
+            corpus, strings_of(arrays, "words"), arrays["rows"].reshape(words, dimensions), arrays["classes"],
+            strings_of(arrays, "terms"), arrays["shares"], arrays["projection"].reshape(terms, dimensions),
+            arrays["mean"],
+        )  # fmt: skip
 
 
 def stored_vectors(store: Path) -> Artefact | None:

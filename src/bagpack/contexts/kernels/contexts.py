@@ -221,18 +221,12 @@ def list_columns(  # type: ignore[no-untyped-def]
             q_end = q + (lengths1[k] if order == MINUS else lengths2[k])
             offset = (3 * terms if order == MINUS else 0) - VOIDS
             own = at
-            at, clock = add_segment(
-                tokens, window_start(tokens, p, left), p, offset,
-                ids, entries, bigrams, clocks, clock, columns, at,
-            )  # fmt: skip
-            at, clock = add_segment(
-                tokens, p_end, q, offset + terms,
-                ids, entries, bigrams, clocks, clock, columns, at,
-            )  # fmt: skip
-            at, clock = add_segment(
-                tokens, q_end, window_end(tokens, q_end, right), offset + 2 * terms,
-                ids, entries, bigrams, clocks, clock, columns, at,
-            )  # fmt: skip
+            begin_left, end_right = window_start(tokens, p, left), window_end(tokens, q_end, right)
+            for start, end in ((begin_left, p), (p_end, q), (q_end, end_right)):
+                at, clock = add_segment(
+                    tokens, start, end, offset, ids, entries, bigrams, clocks, clock, columns, at
+                )
+                offset += terms
             taken[k, PLUS] += order != MINUS
             taken[k, MINUS] += order != PLUS
             if order == BOTH:
