@@ -55,7 +55,7 @@ def questions(corpus) -> tuple[list, list, list]:
     rng = random.Random(0)
     data = SHARED / "sets" / "bless" / "all.tsv"
     if data.exists():
-        from bagpack.tasks import read_pairs
+        from bagpack.tasks.pairs import read_pairs
 
         listed = read_pairs(data).pairs
         words = sorted({word for pair in listed for word in pair})

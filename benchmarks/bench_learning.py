@@ -60,8 +60,9 @@ def compare_speed(dense_folds, n_words):
     from tests.synthetic import make_counts
     from threadpoolctl import threadpool_limits
 
-    from bagpack.evaluate import cross_validate, random_splits
-    from bagpack.learn import encode_targets
+    from bagpack.evaluate.crossval import cross_validate
+    from bagpack.evaluate.splits import random_splits
+    from bagpack.learn.targets import encode_targets
 
     counts, y = make_counts(PAIRS, n_words, TERMS, seed=1)
     print(

@@ -69,7 +69,7 @@ def model(at: Path) -> Path | None:
     if given:
         return Path(given)
     from bagpack.corpus.corpus import Corpus
-    from bagpack.evaluate import TrainOptions, train_file
+    from bagpack.evaluate.train import TrainOptions, train_file
 
     if not Corpus.open(at).count("house"):
         return None
@@ -88,7 +88,7 @@ def relations() -> Path:
 def ordinary_pairs(at: Path, number: int) -> list[tuple[str, str]]:
     """Pairs of words that occur 500 to 50,000 times in the corpus; half of them pairs of a known relation."""
     from bagpack.corpus.corpus import Corpus
-    from bagpack.tasks import read_pairs
+    from bagpack.tasks.pairs import read_pairs
 
     corpus = Corpus.open(at)
     lexicon = corpus.lexicon

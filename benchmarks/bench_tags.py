@@ -92,7 +92,7 @@ def subcorpora(path: Path, condition: str) -> None:
     from bagpack import Corpus
     from bagpack.contexts.occurrences import most_occurrences
     from bagpack.contexts.targets import resolve_targets
-    from bagpack.tasks import read_pairs
+    from bagpack.tasks.pairs import read_pairs
 
     gc.set_threshold(50_000, 20, 20)  # as the command sets it
     pairs = read_pairs(SHARED / "sets" / "bless" / "all.tsv").pairs

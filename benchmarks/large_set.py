@@ -61,7 +61,7 @@ def read_set(place: Path):
     """The pairs as `PairCounts`, and their labels."""
     from tests.synthetic import counts_of
 
-    from bagpack.learn import encode_targets
+    from bagpack.learn.targets import encode_targets
 
     rest = np.load(place / "rest.npz")
     words, pairs = (sparse.load_npz(place / f"{name}.npz").astype(np.int32) for name in ("words", "pairs"))
@@ -83,7 +83,8 @@ def objective(targets, decisions, weights):
 
 def run_modern(place: Path):
     """Preset modern: training, then scoring the same pairs three times, both from counts."""
-    from bagpack.learn import fit_counts, svm
+    from bagpack.learn import svm
+    from bagpack.learn.fitting import fit_counts
 
     matrix, targets = read_set(place)
     svm.GRAM_ROWS = 0  # by coordinate descent, however few the pairs

@@ -17,8 +17,8 @@ from pathlib import Path
 from ensure_test_tools import on_path
 from playwright.sync_api import Error, sync_playwright
 
-from bagpack.explain import explain_pair
-from bagpack.learn import load_model
+from bagpack.explain.explanation import explain_pair
+from bagpack.learn.model_io import load_model
 from bagpack.report.html import render_explanation_page
 
 ROOT = Path(__file__).parents[1]

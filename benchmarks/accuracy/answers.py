@@ -8,11 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from bagpack import Corpus
-from bagpack.evaluate import cross_validate, question_rows, solve_analogies
-from bagpack.learn import encode_targets, fit_counts
+from bagpack.evaluate.crossval import cross_validate
+from bagpack.evaluate.questions import question_rows, solve_analogies
 from bagpack.learn.features import Preset, get_preset
+from bagpack.learn.fitting import fit_counts
 from bagpack.learn.svm import SvmSettings, solve
-from bagpack.learn.targets import decode
+from bagpack.learn.targets import decode, encode_targets
 from bagpack.vectors.counts import PairCounts
 from benchmarks.accuracy.paired import Outcome, Part, ratings_part
 from benchmarks.accuracy.sets import Job, OpenSet, Pair

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from bagpack.evaluate import Split, make_splits
-from bagpack.learn import encode_targets
+from bagpack.evaluate.splits import Split, make_splits
 from bagpack.learn.features import get_preset
+from bagpack.learn.targets import encode_targets
 from bagpack.vectors.counts import PairCounts
 from benchmarks.accuracy.answers import PresetMethod, answer
 from benchmarks.accuracy.sets import Job, OpenSet

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bagpack.evaluate import Split, fixed_split, make_splits
-from bagpack.learn import encode_targets
-from bagpack.tasks import read_dataset
+from bagpack.evaluate.splits import Split, fixed_split, make_splits
+from bagpack.learn.targets import encode_targets
+from bagpack.tasks.pairs import read_dataset
 from benchmarks.measure import SHARED
 
 SETS = SHARED / "sets"

@@ -25,8 +25,8 @@ def task():
     from tests.synthetic import make_counts
 
     from bagpack import PairCounts
-    from bagpack.evaluate import random_splits
-    from bagpack.learn import encode_targets
+    from bagpack.evaluate.splits import random_splits
+    from bagpack.learn.targets import encode_targets
     from bagpack.tasks.pairs import read_dataset
 
     if not corpora.real_text():  # a Zipf corpus knows none of the words
@@ -41,7 +41,7 @@ def ours() -> None:
     """Block Gram matrices; the decisions are kept for the peers to be checked against."""
     from threadpoolctl import threadpool_limits
 
-    from bagpack.evaluate import cross_validate
+    from bagpack.evaluate.crossval import cross_validate
 
     counts, y, splits = task()
     cross_validate(counts, y, splits[:2], preset="paper", baselines=False)

@@ -65,7 +65,7 @@ def _draw_pairs(corpus: Any) -> list[Pair]:
     """A thousand pairs of different lemmas that the corpus knows: of BLESS where it is there, else drawn."""
     bless = SHARED / "sets" / "bless" / "all.tsv"
     if bless.exists() and corpora.real_text():
-        from bagpack.tasks import read_pairs
+        from bagpack.tasks.pairs import read_pairs
 
         listed = read_pairs(bless).pairs
     else:

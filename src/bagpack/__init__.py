@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from bagpack._version import __version__ as __version__
-from bagpack.lazy import lazy_names
 
 if TYPE_CHECKING:
     from bagpack.basis import Basis as Basis
@@ -15,23 +15,31 @@ if TYPE_CHECKING:
     from bagpack.corpus.options import TextOptions as TextOptions
     from bagpack.evaluate.crossval import cross_validate as cross_validate
     from bagpack.find.ranking import find_pairs as find_pairs
-    from bagpack.learn import RatingRegressor as RatingRegressor
-    from bagpack.learn import RelationClassifier as RelationClassifier
+    from bagpack.learn.estimators import RatingRegressor as RatingRegressor
+    from bagpack.learn.estimators import RelationClassifier as RelationClassifier
     from bagpack.learn.model_io import load as load
-    from bagpack.vectors import PairCounts as PairCounts
-    from bagpack.vectors import PairVectorizer as PairVectorizer
+    from bagpack.vectors.counts import PairCounts as PairCounts
+    from bagpack.vectors.vectorizer import PairVectorizer as PairVectorizer
 
-_NAMES = {
-    "bagpack.basis": ("Basis",),
-    "bagpack.contexts.windows": ("Windows",),
-    "bagpack.corpus.build.index": ("index_corpus",),
-    "bagpack.corpus.options": ("TextOptions",),
-    "bagpack.corpus.corpus": ("Corpus",),
-    "bagpack.evaluate": ("cross_validate",),
-    "bagpack.find.ranking": ("find_pairs",),
-    "bagpack.learn": ("RatingRegressor", "RelationClassifier"),
-    "bagpack.learn.model_io": ("load",),
-    "bagpack.vectors": ("PairCounts", "PairVectorizer"),
+_MODULES = {
+    "Basis": "bagpack.basis",
+    "Corpus": "bagpack.corpus.corpus",
+    "PairCounts": "bagpack.vectors.counts",
+    "PairVectorizer": "bagpack.vectors.vectorizer",
+    "RatingRegressor": "bagpack.learn.estimators",
+    "RelationClassifier": "bagpack.learn.estimators",
+    "TextOptions": "bagpack.corpus.options",
+    "Windows": "bagpack.contexts.windows",
+    "cross_validate": "bagpack.evaluate.crossval",
+    "find_pairs": "bagpack.find.ranking",
+    "index_corpus": "bagpack.corpus.build.index",
+    "load": "bagpack.learn.model_io",
 }
-__getattr__, _names = lazy_names(__name__, _NAMES)
-__all__ = ["__version__", *_names]  # noqa: PLE0604 (strings, from the table above)
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604 (strings, from the table above)
+
+
+def __getattr__(name: str) -> Any:
+    """The names above are imported when they are first used (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -23,7 +23,8 @@ NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
     """A store whose text and document names hold HTML, and a model trained on it."""
-    from bagpack.evaluate import CountOptions, TrainOptions, train_file
+    from bagpack.evaluate.run import CountOptions
+    from bagpack.evaluate.train import TrainOptions, train_file
 
     folder = tmp_path_factory.mktemp("app")
     vertical = []

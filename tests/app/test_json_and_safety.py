@@ -12,9 +12,11 @@ from bagpack.app import Library, create_app, pages
 from bagpack.app.pool import Limits
 from bagpack.app.security import own_names
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.evaluate import CountOptions, TrainOptions, train_file
-from bagpack.explain import explain_pair, sketch_pair
-from bagpack.learn import load_model
+from bagpack.evaluate.run import CountOptions
+from bagpack.evaluate.train import TrainOptions, train_file
+from bagpack.explain.explanation import explain_pair
+from bagpack.explain.pair import sketch_pair
+from bagpack.learn.model_io import load_model
 from bagpack.sources import open_source
 from tests.app.conftest import in_process
 from tests.conftest import LIMIT, bagpack_command, free_port, run_apart

@@ -18,7 +18,7 @@ from bagpack import demo
 from bagpack.cli import main
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
-from bagpack.tasks import read_dataset
+from bagpack.tasks.pairs import read_dataset
 
 
 def tiny_dump() -> bytes:

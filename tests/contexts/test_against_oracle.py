@@ -12,7 +12,7 @@ from bagpack.basis import Basis
 from bagpack.contexts import count as counting
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
-from bagpack.vectors import PairVectorizer
+from bagpack.vectors.vectorizer import PairVectorizer
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 

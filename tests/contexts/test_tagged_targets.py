@@ -8,7 +8,7 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.segment import Segment
 from bagpack.errors import InputError, UsageError
-from bagpack.tasks import read_dataset, read_pairs
+from bagpack.tasks.pairs import read_dataset, read_pairs
 from bagpack.vectors.counts import PairCounts, count_pairs
 from tests.contexts.stores import make_store
 

@@ -23,7 +23,7 @@ from bagpack.corpus.where import Where
 from bagpack.corpus.words import complete, tag_counts
 from bagpack.engines.build import corpus_sentences
 from bagpack.errors import InputError, UsageError
-from bagpack.vectors import PairVectorizer
+from bagpack.vectors.vectorizer import PairVectorizer
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from bagpack.data import relations_path
-from bagpack.tasks import read_any
+from bagpack.tasks.questions import read_any
 
 HEADER, *LINES = relations_path().read_text(encoding="utf-8").splitlines()
 ROWS = [tuple(line.split("\t")) for line in LINES]

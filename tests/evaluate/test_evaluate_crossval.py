@@ -9,9 +9,12 @@ from sklearn.metrics import f1_score
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import cross_validate, fixed_split, group_splits, lexical_splits, random_splits
-from bagpack.learn import encode_targets, fit_counts, fitting
+from bagpack.evaluate.crossval import cross_validate
+from bagpack.evaluate.splits import fixed_split, group_splits, lexical_splits, random_splits
+from bagpack.learn import fitting
 from bagpack.learn.features import Features, Preset, get_preset, no_words
+from bagpack.learn.fitting import fit_counts
+from bagpack.learn.targets import encode_targets
 from bagpack.parallel import jobs, settings, share
 from tests.learn.learn_oracle import without_counts
 from tests.synthetic import make_counts

@@ -9,8 +9,7 @@ from sklearn import metrics
 
 from bagpack.evaluate.metrics import fold_scores, pooled_correlation, rank_correlation
 from bagpack.evaluate.result import Score, correlation_interval, interval, plain
-from bagpack.learn import encode_targets
-from bagpack.learn.targets import decode
+from bagpack.learn.targets import decode, encode_targets
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5))

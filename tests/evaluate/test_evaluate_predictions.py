@@ -11,15 +11,15 @@ from scipy.stats import t
 from sklearn.calibration import _SigmoidCalibration, calibration_curve
 
 from bagpack.contexts.windows import Windows
-from bagpack.evaluate import cross_validate, fixed_split, random_splits
 from bagpack.evaluate import rows as own
-from bagpack.evaluate.crossval import fewer_rows, learning_curve
+from bagpack.evaluate.crossval import cross_validate, fewer_rows, learning_curve
 from bagpack.evaluate.result import Prediction
 from bagpack.evaluate.rows import COLUMNS, add_predictions, calibrated, mistakes, predictions_table
-from bagpack.learn import encode_targets, fit_counts
+from bagpack.evaluate.splits import fixed_split, random_splits
 from bagpack.learn.calibration import fit_calibration, probabilities_of
-from bagpack.learn.fitting import hold_out
+from bagpack.learn.fitting import fit_counts, hold_out
 from bagpack.learn.svm import SvmSettings
+from bagpack.learn.targets import encode_targets
 from bagpack.sheets import table_text
 from tests.synthetic import make_counts
 

@@ -7,18 +7,19 @@ from scipy.stats import t
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError
-from bagpack.evaluate import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.questions import (
     DIFFERENCE,
     WEIGHTS,
     analogy_scores,
     best_choices,
     elect,
+    question_rows,
+    solve_analogies,
+    solve_synonyms,
     two_point_decisions,
 )
 from bagpack.evaluate.reproduce import relation_rounds
-from bagpack.learn import get_preset
-from bagpack.learn.features import modern_features
+from bagpack.learn.features import get_preset, modern_features
 from bagpack.learn.fitting import condition_grams
 from tests.learn.learn_oracle import without_counts
 from tests.synthetic import make_counts

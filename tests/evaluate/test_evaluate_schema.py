@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bagpack.evaluate import cross_validate, question_rows, random_splits, result, solve_analogies
+from bagpack.evaluate import result
+from bagpack.evaluate.crossval import cross_validate
+from bagpack.evaluate.questions import question_rows, solve_analogies
 from bagpack.evaluate.reproduce import relation_rounds
 from bagpack.evaluate.result import HIDDEN, Evaluation
-from bagpack.learn import encode_targets
+from bagpack.evaluate.splits import random_splits
+from bagpack.learn.targets import encode_targets
 from tests.synthetic import make_counts
 
 

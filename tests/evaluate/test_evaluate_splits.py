@@ -4,9 +4,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError, UsageError
-from bagpack.evaluate import Split, fixed_split, group_splits, lexical_splits, make_splits, random_splits
-from bagpack.evaluate.splits import same_pairs, separate
-from bagpack.learn import encode_targets
+from bagpack.evaluate.splits import (
+    Split,
+    fixed_split,
+    group_splits,
+    lexical_splits,
+    make_splits,
+    random_splits,
+    same_pairs,
+    separate,
+)
+from bagpack.learn.targets import encode_targets
 
 
 def covers_once(splits, n):

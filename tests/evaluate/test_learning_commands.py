@@ -9,8 +9,9 @@ import pytest
 
 import bagpack
 from bagpack.contexts.windows import CountSettings
-from bagpack.evaluate import CountOptions, EvaluateOptions, TrainOptions, train_file
 from bagpack.evaluate import questions as choice
+from bagpack.evaluate.run import CountOptions, EvaluateOptions
+from bagpack.evaluate.train import TrainOptions, train_file
 from tests.evaluate.conftest import made_up_pairs
 from tests.forging import forge
 

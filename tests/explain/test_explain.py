@@ -16,11 +16,12 @@ from bagpack.app.rendering import environment, lines_url
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
-from bagpack.evaluate import CountOptions, TrainOptions, train_file
-from bagpack.explain import explain_pair
+from bagpack.evaluate.run import CountOptions
+from bagpack.evaluate.train import TrainOptions, train_file
+from bagpack.explain.explanation import explain_pair
 from bagpack.explain.lines import PairEvidence
-from bagpack.learn import load_model
 from bagpack.learn.calibration import Threshold
+from bagpack.learn.model_io import load_model
 from bagpack.sources import open_source
 from bagpack.vectors.counts import count_pairs
 from bagpack.wording import say_times

@@ -12,11 +12,11 @@ from scipy.stats import chi2_contingency
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import pair as sketch_module
-from bagpack.explain import sketch_pair, sketch_word
 from bagpack.explain.browse import Browser
 from bagpack.explain.keyness import spread
 from bagpack.explain.lines import PairEvidence
-from bagpack.explain.word import Form
+from bagpack.explain.pair import sketch_pair
+from bagpack.explain.word import Form, sketch_word
 from bagpack.sources import open_source
 
 WORDS = ["sun", "moon", "sky", "and", "the", "of", ",", "star"]

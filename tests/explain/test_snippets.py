@@ -9,7 +9,8 @@ from bagpack.app.pages import home, warm_up
 from bagpack.corpus.build.index import index_corpus
 from bagpack.engines.build import build_engine
 from bagpack.engines.fetch import fetch_snippets
-from bagpack.explain import sketch_pair, sketch_word
+from bagpack.explain.pair import sketch_pair
+from bagpack.explain.word import sketch_word
 from tests.app.conftest import in_process
 from tests.conftest import run_apart
 

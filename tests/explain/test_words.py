@@ -11,8 +11,8 @@ from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import collocates as collocates_module
-from bagpack.explain import sketch_word
 from bagpack.explain.keyness import log_dice, log_likelihood
+from bagpack.explain.word import sketch_word
 from bagpack.sources import as_source
 from tests.explain.test_sketch import g2
 

@@ -13,7 +13,7 @@ from bagpack.errors import InputError
 from bagpack.evaluate.train import background_answer, shift_of_none
 from bagpack.find.negatives import draw_background
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
-from bagpack.learn import load_model
+from bagpack.learn.model_io import load_model
 from bagpack.learn.targets import decode
 from bagpack.sources import as_source
 
@@ -51,7 +51,7 @@ def test_the_label_of_background_pairs(answers, label):
 
 @pytest.fixture(scope="module")
 def models(store, tmp_path_factory):
-    from bagpack.evaluate import TrainOptions, train_file
+    from bagpack.evaluate.train import TrainOptions, train_file
 
     place = tmp_path_factory.mktemp("models")
     data = place / "data.tsv"

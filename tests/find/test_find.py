@@ -16,8 +16,8 @@ from bagpack.find.ranking import known_pairs
 from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.find.vocabulary import vocabulary_of
-from bagpack.learn import load_model, save_model
 from bagpack.learn.features import Preset, modern_features
+from bagpack.learn.model_io import load_model, save_model
 from bagpack.names import COSINE, PRODUCT
 
 from ..contexts import oracle

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bagpack.find.ranking import COLUMNS
-from bagpack.learn import load_model
+from bagpack.learn.model_io import load_model
 
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 

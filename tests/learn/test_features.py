@@ -11,7 +11,6 @@ from tests.synthetic import counts_of, make_counts
 
 from bagpack import Basis
 from bagpack.explain.decision import evidence
-from bagpack.learn import encode_targets, fit_counts, load_model, save_model
 from bagpack.learn.features import (
     Preset,
     get_preset,
@@ -21,6 +20,9 @@ from bagpack.learn.features import (
     statistics_of,
     weigh,
 )
+from bagpack.learn.fitting import fit_counts
+from bagpack.learn.model_io import load_model, save_model
+from bagpack.learn.targets import encode_targets
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.synthetic import make_counts
 
-from bagpack.learn import encode_targets, fit_counts
-from bagpack.learn.fitting import hold_out
+from bagpack.learn.fitting import fit_counts, hold_out
 from bagpack.learn.svm import SvmSettings
+from bagpack.learn.targets import encode_targets
 
 
 @pytest.fixture(scope="module")

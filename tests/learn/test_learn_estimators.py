@@ -20,7 +20,8 @@ from tests.synthetic import make_counts
 from bagpack import PairVectorizer
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import InputError, UsageError
-from bagpack.learn import RatingRegressor, RelationClassifier, encode_targets
+from bagpack.learn.estimators import RatingRegressor, RelationClassifier
+from bagpack.learn.targets import encode_targets
 from bagpack.vectors.counts import forget
 
 

@@ -10,11 +10,11 @@ from tests.synthetic import make_counts
 
 import bagpack
 from bagpack import RelationClassifier
-from bagpack.evaluate import CountOptions, TrainOptions
-from bagpack.evaluate.train import answer_rows, train_file
-from bagpack.learn import save_model
+from bagpack.evaluate.run import CountOptions
+from bagpack.evaluate.train import TrainOptions, answer_rows, train_file
 from bagpack.learn.calibration import Threshold
 from bagpack.learn.fitting import calibrate
+from bagpack.learn.model_io import save_model
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,10 @@ from tests.synthetic import make_counts
 
 from bagpack.errors import BagpackError, StoreError
 from bagpack.files import digest_file
-from bagpack.learn import RelationClassifier, encode_targets, fit_counts, load_model, model_card, save_model
-from bagpack.learn.model_io import verify_model
+from bagpack.learn.estimators import RelationClassifier
+from bagpack.learn.fitting import fit_counts
+from bagpack.learn.model_io import load_model, model_card, save_model, verify_model
+from bagpack.learn.targets import encode_targets
 
 BASIS = b"kind\tterm\tcount\nunigram\tone\t1\n"
 

@@ -14,10 +14,11 @@ from tests.synthetic import make_counts
 from bagpack import parallel
 from bagpack.errors import BagpackError, UsageError
 from bagpack.evaluate.crossval import folds_at_once
-from bagpack.learn import encode_targets, fit_counts, svm
+from bagpack.learn import svm
 from bagpack.learn.features import get_preset
-from bagpack.learn.fitting import calibrate, fit_conditions
+from bagpack.learn.fitting import calibrate, fit_conditions, fit_counts
 from bagpack.learn.svm import SvmSettings, row_gram
+from bagpack.learn.targets import encode_targets
 
 TRAIN = np.arange(300) % 5 != 0
 

@@ -6,8 +6,9 @@ from tests.forging import data_of
 from tests.synthetic import make_counts
 
 from bagpack.errors import StoreError
-from bagpack.learn import encode_targets, fit_counts, load_model, save_model
-from bagpack.learn.model_io import verify_model
+from bagpack.learn.fitting import fit_counts
+from bagpack.learn.model_io import load_model, save_model, verify_model
+from bagpack.learn.targets import encode_targets
 
 
 @pytest.mark.parametrize("gram_rows", [4000, 0])

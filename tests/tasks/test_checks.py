@@ -2,8 +2,8 @@
 
 from tests.contexts.stores import make_store
 
-from bagpack.tasks import read_any
 from bagpack.tasks.checks import likely_mistakes
+from bagpack.tasks.questions import read_any
 
 
 def test_repeated_swapped_contradicting_and_equal_words(tmp_path):

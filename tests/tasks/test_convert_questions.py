@@ -18,7 +18,7 @@ def scripts(monkeypatch):
 def read(tmp_path, text, name="questions.txt", **kwargs):
     from convert_questions import convert
 
-    from bagpack.tasks import read_questions
+    from bagpack.tasks.questions import read_questions
 
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from bagpack.errors import InputError, UsageError
-from bagpack.tasks import Dataset, QuestionSet, read_any, read_dataset
+from bagpack.tasks.pairs import Dataset, read_dataset
+from bagpack.tasks.questions import QuestionSet, read_any
 
 BOTH = "w1\tw2\tlabel\tscore\na\tb\tx\t1\n"
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.readers.files import zstd
 from bagpack.errors import InputError, UsageError
-from bagpack.tasks import read_pairs
-from bagpack.tasks.pairs import distinct_words, normalise_target, unordered_pairs
+from bagpack.tasks.pairs import distinct_words, normalise_target, read_pairs, unordered_pairs
 
 
 def write(tmp_path, text, name="pairs.tsv"):

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.errors import InputError
-from bagpack.tasks import read_questions
 from bagpack.tasks.files import TextFile
+from bagpack.tasks.questions import read_questions
 
 
 def read(tmp_path, text, name="questions.txt"):

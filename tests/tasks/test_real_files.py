@@ -12,7 +12,7 @@ import pytest
 from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
 
 from bagpack.errors import BagpackError
-from bagpack.tasks import read_dataset, read_pairs
+from bagpack.tasks.pairs import read_dataset, read_pairs
 
 ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"]]
 PAIRS = [("cat", "animal"), ("wheel", "car")]
@@ -234,7 +234,7 @@ def test_a_bomb_never_fills_the_memory(tmp_path):
     """With an address space of a gigabyte; calamine alone would end the process."""
     script = (
         "import resource, sys\n"
-        "from bagpack.tasks import read_dataset\n"
+        "from bagpack.tasks.pairs import read_dataset\n"
         "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
         "for name in sys.argv[1:]:\n"
         "    try: read_dataset(name)\n"

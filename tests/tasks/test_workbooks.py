@@ -6,7 +6,7 @@ import pytest
 from tests.tasks.sheets import far_apart, raw_ods, xlsx
 
 from bagpack.errors import InputError
-from bagpack.tasks import read_pairs
+from bagpack.tasks.pairs import read_pairs
 from bagpack.tasks.workbook import read_workbook
 
 FAR = b'<row r="1048576"><c %s><v>1</v></c></row>'

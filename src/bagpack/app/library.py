@@ -13,7 +13,7 @@ from bagpack.corpus.corpus import WHERE, Corpus
 from bagpack.corpus.where import number_of
 from bagpack.explain.browse import Browser
 from bagpack.explain.lines import PairEvidence
-from bagpack.learn import load_model
+from bagpack.learn.model_io import load_model
 from bagpack.sources import open_source
 
 SLOW_COUNT = 200_000  # occurrences of the rarer word of a pair that is computed apart from other pages

@@ -64,7 +64,7 @@ def vectors(
     from bagpack.files import check_not_read
     from bagpack.report.screens import show_matrix
     from bagpack.sources import open_source
-    from bagpack.tasks import read_pairs
+    from bagpack.tasks.pairs import read_pairs
     from bagpack.vectors.counts import count_pairs
     from bagpack.vectors.storage import MATRIX, check_export, export, is_export
 
@@ -119,9 +119,10 @@ def check(
     """
     from bagpack.report.screens import coverage_table, show_coverage
     from bagpack.sources import open_source
-    from bagpack.tasks import Dataset, read_any
     from bagpack.tasks.checks import likely_mistakes
     from bagpack.tasks.files import read_text_file
+    from bagpack.tasks.pairs import Dataset
+    from bagpack.tasks.questions import read_any
     from bagpack.vectors.counts import coverage
 
     opt.check_out(out, "table of rows", overwrite, data)

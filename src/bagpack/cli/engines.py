@@ -37,7 +37,7 @@ def fetch(
     from bagpack.engines.fetch import fetch_snippets
     from bagpack.engines.inflect import Inflector, read_forms
     from bagpack.engines.queries import plan_queries
-    from bagpack.tasks import read_any
+    from bagpack.tasks.questions import read_any
 
     options = TextOptions(level=level, lang=lang)
     policy = RequestPolicy(limit=limit, rate=rate, budget=budget)

@@ -45,7 +45,7 @@ def find(
     from bagpack.report.html import render_found, write_page
     from bagpack.report.screens import show_found
     from bagpack.sources import open_source
-    from bagpack.tasks import read_pairs
+    from bagpack.tasks.pairs import read_pairs
 
     if sum(given is not None for given in (examples, model, like)) != 1:
         raise UsageError("say what to look for: either EXAMPLES, or --model MODEL, or --like W1 W2")

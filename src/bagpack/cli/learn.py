@@ -98,10 +98,10 @@ def predict(
     model was trained on the pair. The label is empty where the model abstains.
     """
     from bagpack.evaluate.train import DIRECTION, answer_rows
-    from bagpack.learn import load_model
+    from bagpack.learn.model_io import load_model
     from bagpack.report.screens import print_unknown
     from bagpack.sheets import table_text
-    from bagpack.tasks import read_pairs
+    from bagpack.tasks.pairs import read_pairs
 
     opt.check_out(out, "predictions", overwrite, pairs)
     listed = read_pairs(pairs, opt.parse_columns(columns))
@@ -142,7 +142,7 @@ def explain(
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """
     from bagpack.explain.explanation import explain_pair
-    from bagpack.learn import load_model
+    from bagpack.learn.model_io import load_model
     from bagpack.report.screens import show_explanation
 
     opened = load_model(model)

@@ -18,8 +18,8 @@ from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import encode_targets
 from bagpack.names import blocks_of
 from bagpack.numbers import many
-from bagpack.tasks import read_any
 from bagpack.tasks.files import read_text_file
+from bagpack.tasks.questions import read_any
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:

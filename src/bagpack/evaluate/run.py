@@ -21,10 +21,10 @@ from bagpack.evaluate.crossval import CONDITIONS, cross_validate, learning_curve
 from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences
 from bagpack.evaluate.splits import Split, fixed_split, make_splits, same_pairs, separate
-from bagpack.learn import Targets, encode_targets
 from bagpack.learn.features import get_preset
 from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
+from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import progress
 from bagpack.sources import find_store, open_source
 from bagpack.tasks.checks import similar_labels, similar_labels_sentence

@@ -15,10 +15,9 @@ from bagpack.evaluate.crossval import check_found
 from bagpack.evaluate.result import Evaluation, plain
 from bagpack.evaluate.run import EvaluateOptions, Rows
 from bagpack.files import check_not_read
-from bagpack.learn import LinearModel, fit_counts, load_model, model_card, save_model
-from bagpack.learn.fitting import calibrate, hold_out
-from bagpack.learn.model import pair_hashes
-from bagpack.learn.model_io import check_model_place
+from bagpack.learn.fitting import calibrate, fit_counts, hold_out
+from bagpack.learn.model import LinearModel, pair_hashes
+from bagpack.learn.model_io import check_model_place, load_model, model_card, save_model
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import progress
 from bagpack.sources import open_source
