@@ -19,7 +19,7 @@ from playwright.sync_api import Error, sync_playwright
 
 from bagpack.explain.explanation import explain_pair
 from bagpack.learn.model_io import load_model
-from bagpack.report.html import render_explanation_page
+from bagpack.report.html import render_explanation
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "assets" / "explanation.png"
@@ -36,7 +36,7 @@ def main(demo: Path) -> None:
     found = explain_pair(model, source, *PAIR, labels=[answer], top=6, lines=0)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         page_file = Path(place) / "explanation.html"
-        page_file.write_text(render_explanation_page(found.to_dict()), encoding="utf-8")
+        page_file.write_text(render_explanation(found.to_dict()), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=on_path(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 300}, device_scale_factor=1.5)
         page.goto(page_file.as_uri())

@@ -22,6 +22,7 @@ from bagpack.explain.explanation import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn.calibration import Threshold
 from bagpack.learn.model_io import load_model
+from bagpack.report.html import render_explanation
 from bagpack.sources import open_source
 from bagpack.vectors.counts import count_pairs
 from bagpack.wording import say_times
@@ -264,9 +265,10 @@ def test_a_training_pair_is_reported_above_everything_else(model, cli):
     found = explain_pair(model, model.source, w1, w2)
     assert found.trained and not explain_pair(model, model.source, w2, w1).trained
     assert cli("explain", model.place, w1, w2).out.startswith("The model was trained on this pair")
-    text = re.sub("<style>.*</style>", "", found._repr_html_(), flags=re.DOTALL)
-    assert re.search(r"<[ph]\d? ?[^>]*>([^<]*)", text)[1].startswith("The model was trained on this pair")
-    assert "trained on this pair" not in explain_pair(model, model.source, w2, w1)._repr_html_()
+    page = render_explanation(found.to_dict()).partition("<main>")[2]
+    assert re.search(r"<[ph]\d? ?[^>]*>([^<]*)", page)[1].startswith("The model was trained on this pair")
+    other = explain_pair(model, model.source, w2, w1)
+    assert "trained on this pair" not in render_explanation(other.to_dict())
 
 
 def test_an_unknown_word_gives_no_prediction(model, cli):
@@ -274,7 +276,7 @@ def test_an_unknown_word_gives_no_prediction(model, cli):
     found = explain_pair(model, model.source, w1, "nosuchword")
     assert found.answer is None and found.probability is None and found.decisions == ()
     assert found.notes[0] == "no prediction: the corpus does not contain nosuchword"
-    assert "no prediction" in found._repr_html_()
+    assert "no prediction" in render_explanation(found.to_dict())
     assert explain_pair(model, model.source, "nosuchword", "norsuch").unknown == ("nosuchword", "norsuch")
     shown = cli("explain", model.place, w1, "nosuchword")
     assert shown.code == 0 and "bias" not in shown.out and "%" not in shown.out
@@ -373,7 +375,7 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, m
 
 def test_lines_open_on_pages(model):
     found = explain_pair(model, model.source, *PAIRS[3], top=10_000, lines=2)
-    page = found._repr_html_()
+    page = render_explanation(found.to_dict())
     assert "\u00a0%" in page and not re.search(r"\d %", page)
     with_lines = [r for d in found.decisions for r in (*d.reasons, *d.contexts) if r.kind != "similarity"]
     assert len(re.findall('<details class="feature"', page)) == len(with_lines)

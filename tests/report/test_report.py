@@ -18,7 +18,7 @@ def render_report(plain):
 
 
 def write_report(plain, path):
-    html.write_report(evaluation(plain), path)
+    html.write_page(path, html.render_report(evaluation(plain)))
 
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}

@@ -3,7 +3,7 @@
 import pytest
 from tests.report.conftest import evaluation
 
-from bagpack.report import write_report
+from bagpack.report.html import render_report, write_page
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def show(browser, tmp_path):
 
     def go(result, width, scheme="light"):
         path = tmp_path / f"report-{len(opened)}.html"
-        write_report(evaluation(result), path)
+        write_page(path, render_report(evaluation(result)))
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         opened.append(context)
         page = context.new_page()

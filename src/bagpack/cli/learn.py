@@ -153,9 +153,9 @@ def explain(
         in_full=json or label is not None,
     )  # fmt: skip
     if html is not None:
-        from bagpack.report.html import render_explanation_page, write_page
+        from bagpack.report.html import render_explanation, write_page
 
-        write_page(html, render_explanation_page(found.to_dict()))
+        write_page(html, render_explanation(found.to_dict()))
         console.print_message(f"page: {html}")
     if json:
         console.print_json(found.to_dict())
@@ -242,12 +242,12 @@ def _show_result(
     result: Evaluation, json: bool, report: Path | None, facts: dict[str, Any] | None = None
 ) -> None:
     """Write the report if one is wanted, and print the result; with --json, other facts if they are given."""
-    from bagpack.report import write_report
+    from bagpack.report.html import render_report, write_page
     from bagpack.report.terminal import print_result
 
     result = replace(result, command=typed_command())
     if report is not None:
-        write_report(result, report)
+        write_page(report, render_report(result))
     if json:
         console.print_json(result.to_dict() if facts is None else facts)
     elif not opt.is_silent(json):

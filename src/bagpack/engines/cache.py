@@ -141,10 +141,9 @@ class Requests:
                     "ORDER BY number DESC LIMIT 1",
                     (key, time.time() - MAX_AGE),
                 ).fetchone()
-            if (
-                row is not None and isinstance(row[0], bytes) and _digest(key, row[0]) == row[1]
-            ):  # not damaged
-                return zlib.decompress(row[0]).decode()
+            answer, checksum = row or (None, None)
+            if isinstance(answer, bytes) and _digest(key, answer) == checksum:  # else it is damaged
+                return zlib.decompress(answer).decode()
         return self.send(send, key)
 
     def send(self, send: Callable[[], str], key: bytes = b"") -> str:

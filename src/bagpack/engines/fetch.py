@@ -42,9 +42,7 @@ from bagpack.parallel import jobs, progress
 from bagpack.tasks.pairs import Pair
 
 ROLES = ("sentences", "words", "pairs")
-Answer = tuple[
-    list[Snippet], bool
-]  # the sentences that a query found, each text once; whether it reached the limit
+Answer = tuple[list[Snippet], bool]  # sentences of a query, each once; whether it reached the limit
 
 
 class Fetched(NamedTuple):

@@ -33,9 +33,7 @@ class Pattern:
     of: tuple[str, ...]  # parts of speech of the word itself; empty for any
     wanted: tuple[str, ...]  # those of the collocate
     side: int  # BEFORE or AFTER
-    over: tuple[
-        str, ...
-    ] = ()  # those that may come between, none of them wanted; after the link, if there is one
+    over: tuple[str, ...] = ()  # parts of speech that may come between (after the link, if there is one)
     reach: int = 1  # number of tokens at most
     link: tuple[str, ...] = ()  # words of which one must be passed
     to_link: tuple[str, ...] = ()  # parts of speech that may come between the word and the link

@@ -59,9 +59,8 @@ class Answers:
         self.examples = read_examples(examples, label, columns)
         self.path = answers_path(examples)
         self.given = read_answers(self.path) if self.path != Path(os.path.realpath(examples)) else {}
-        self._lines: list[
-            tuple[Pair, bytes, str | None]
-        ] = []  # of this session, with the label that the pair had
+        # The answers of this session: pair, line, and the label that the pair had before.
+        self._lines: list[tuple[Pair, bytes, str | None]] = []
         if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
             raise InputError(
                 f"{self.path} cannot be written, and answers are kept there; make it writable, or teach a copy of the "

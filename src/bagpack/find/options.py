@@ -19,18 +19,12 @@ class FindOptions:
     label: Any = None  # which one to find, of examples or a model with several
     w1: str | None = None  # only pairs with this word in this place
     w2: str | None = None
-    pos1: str | None = (
-        None  # parts of speech such as `noun,verb`, or `any`; None: those that the examples have
-    )
+    pos1: str | None = None  # parts of speech (`noun,verb`) or `any`; None: those of the examples
     pos2: str | None = None
-    among: Iterable[str] | str | Path | None = (
-        None  # words and terms, or a file; None: frequent content words
-    )
+    among: Iterable[str] | str | Path | None = None  # terms, or a file; None: frequent content words
     known: Iterable[Pair] = ()  # pairs to exclude in addition to the examples, in either order
     top: int = 500
-    per_word: int | None = (
-        5  # at most this many pairs with the same word in a place, unless the word is given
-    )
+    per_word: int | None = 5  # maximum number of pairs with the same word in a place that is not fixed
     min_count: int | None = None  # of each word: 5, or 1 for a list of words
     min_together: int | None = None  # of each pair: 2, or 1 for a list of words
     scored: int = 25_000  # candidates of each of the two first rankings that are counted in full

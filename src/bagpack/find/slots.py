@@ -57,13 +57,9 @@ class Places:
     trained: Trained
     vectors: WordVectors
     positives: list[tuple[Target, Target]]
-    rejected: tuple[
-        list[Target], list[Target]
-    ]  # words that are in a place only in pairs that are not in the relation
+    rejected: tuple[list[Target], list[Target]]  # words that a place has only in pairs that were rejected
     kinds: tuple[frozenset[int], frozenset[int]]  # parts of speech; none for any
-    given: tuple[
-        bool, bool
-    ]  # where the word is given whose partners are looked for: its own fit says nothing
+    given: tuple[bool, bool]  # which place has a fixed word, whose own fit says nothing
 
     @classmethod
     def of(cls, source: ContextSource, trained: Trained, asked: FindOptions) -> Places:

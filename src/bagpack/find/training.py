@@ -47,9 +47,8 @@ class Trained:
     drawn: tuple[Pair, ...]  # the negatives of all hands
     seed: int
     unknown: tuple[str, ...]  # words of the examples that the corpus does not contain
-    counts: PairCounts = field(
-        repr=False, compare=False
-    )  # of positives, negatives and drawn pairs, in this order
+    # Counts of the positives, the negatives and the drawn pairs, in this order.
+    counts: PairCounts = field(repr=False, compare=False)
     # Scores of the positives by models that were not trained on them; if there is one, by the model itself.
     held_out: Floats = field(repr=False, compare=False)
 

@@ -41,26 +41,10 @@ def render_report(found: Evaluation) -> str:
     )  # fmt: skip
 
 
-def write_report(found: Evaluation, path: str | Path) -> None:
-    """Write the report; an older one of that name is replaced when the new one is whole, no other file is."""
-    write_page(Path(path), render_report(found))
-
-
 def render_explanation(explanation: Mapping[str, Any]) -> str:
-    """A fragment with its own style, from `Explanation.to_dict()`, for a notebook."""
-    from markupsafe import Markup
-
-    # Nested, the rules apply to the fragment alone, and those of the whole page to its element.
-    own = stylesheet().replace(":root", "&").replace("\nbody {", "\n& {").replace("  body {", "  & {")
-    style = Markup(f"<style>.bp-explain {{\n{own}}}</style>")
-    return _render("explanation.html.j2", e=explanation, largest=largest_share(explanation), style=style)
-
-
-def render_explanation_page(explanation: Mapping[str, Any]) -> str:
-    """The explanation as a page of its own."""
+    """A page, from `Explanation.to_dict()`."""
     title = f"{explanation['w1']} – {explanation['w2']}: {explanation['answer'] or 'no prediction'}"
-    largest = largest_share(explanation)
-    return _render("explanation_page.html.j2", e=explanation, largest=largest, title=title, style="")
+    return _render("explanation.html.j2", e=explanation, largest=largest_share(explanation), title=title)
 
 
 def largest_share(explanation: Mapping[str, Any]) -> float:
@@ -86,6 +70,7 @@ def check_page(path: Path) -> None:
 
 
 def write_page(path: Path, text: str) -> None:
+    """Write a page; an older one of that name is replaced when the new one is whole, no other file is."""
     check_page(path)
     write_text(path, text)
 

@@ -203,15 +203,8 @@ def coverage_table(
     yield [*(["line"] if lines else []), "w1", "w2", *(["target"] if targets else []), *SEEN]
     for at, (pair, together) in enumerate(zip(pairs, facts["together"], strict=True)):
         lost = ", ".join(word for word in dict.fromkeys(pair) if word in unknown)
-        target = [targets[at]] if targets else []
-        yield [
-            *([lines[at]] if lines else []),
-            *pair,
-            *target,
-            together,
-            lost,
-            "; ".join(remarks.get(pair, ())),
-        ]
+        line, target = [lines[at]] if lines else [], [targets[at]] if targets else []
+        yield [*line, *pair, *target, together, lost, "; ".join(remarks.get(pair, ()))]
 
 
 def show_artefact(facts: dict[str, Any]) -> None:

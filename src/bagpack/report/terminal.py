@@ -38,13 +38,8 @@ def print_result(found: Evaluation, console: Console | None = None) -> None:
 def _section(section: Section, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     table = _pair_table(section.pairs) if section.pairs else section.table
-    if (
-        table is not None
-        and section.rows
-        and section.folded
-        and len(table.rows) > section.rows
-        and not section.more
-    ):
+    whole_or_none = section.folded and not section.more
+    if table is not None and whole_or_none and section.rows and len(table.rows) > section.rows:
         parts.append(Text(f"{section.title}: {len(table.rows)} rows, shown by --report and --json\n"))
     elif table is not None and section.rows != 0:
         shown = Table(table.columns, list(table.rows)[: section.rows], table.left)

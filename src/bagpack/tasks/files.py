@@ -29,9 +29,7 @@ from bagpack.tasks.workbook import MAX_BYTES, SAVE, Sheet, is_workbook, read_wor
 STDIN = "-"
 CANONICAL_COLUMNS = ("w1", "w2", "label", "score", "pos1", "pos2")
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
-SEPARATOR_LINE = re.compile(
-    r'\s*"?sep=([;,\t])"?\s*', re.IGNORECASE
-)  # Excel's way to name it, in its own line
+SEPARATOR_LINE = re.compile(r'\s*"?sep=([;,\t])"?\s*', re.IGNORECASE)  # as Excel writes it
 _QUOTED = re.compile(r'"[^"]*"')
 _QUOTED_LINES = 50  # that a quoted cell may run over
 _INVISIBLE = "\ufeff\u200b\u200e\u200f"
