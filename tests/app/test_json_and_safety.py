@@ -1,5 +1,7 @@
 """JSON twins, OpenAPI, and everything that must be refused."""
 
+import html
+import re
 import signal
 import socket
 import subprocess
@@ -50,6 +52,10 @@ def test_pages_of_a_model_with_every_kind_of_feature_and_of_none(world, tmp_path
     async def scene():
         async with in_process(world / "c.bp", place) as client:
             decisions = (await client.get(f"{pair}.json")).json()["explanation"]["decisions"]
+            assert not any(decision["reasons"] for decision in decisions)
+            link = re.search('href="([^"]*)">Sum over features', (await client.get(pair)).text)[1]
+            assert "by-features" in (await client.get(html.unescape(link))).text
+            decisions = (await client.get(f"{pair}.json?features=true")).json()["explanation"]["decisions"]
             strongest = (await client.get("/model.json?top=200")).json()["strongest"].values()
             names = {f["name"] for d in decisions for reason in d["reasons"] for f in reason["features"]}
             by_block = {name.partition(":")[0]: name for name in sorted(names)}

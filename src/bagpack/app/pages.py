@@ -158,15 +158,16 @@ def similar_words(library: Library, name: str) -> list[tuple[str, float]]:
     return [(word, round(cosine, 3)) for word, cosine in found]
 
 
-def pair(library: Library, w1: str, w2: str) -> PairPage:
-    """A pair's page."""
+def pair(library: Library, w1: str, w2: str, features: bool = False) -> PairPage:
+    """A pair's page; ``features`` takes as long as the rest of it."""
     evidence = library.evidence(w1, w2)
     sketch = sketch_pair(library.source, w1, w2, windows=library.settings.windows, evidence=evidence)
     why = None
     if library.model is not None:
         why = explain_pair(
-            library.model, library.source, w1, w2, top=REASONS, lines=0, in_full=False, evidence=evidence
-        )
+            library.model, library.source, w1, w2, top=REASONS, lines=0, in_full=False, features=features,
+            evidence=evidence,
+        )  # fmt: skip
     return PairPage(sketch, unknown_words(library, [w1, w2]), why, library.by)
 
 

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from bagpack.app.library import Library
 from bagpack.errors import BagpackError
 from bagpack.signals import end_with
@@ -102,6 +104,7 @@ def _begin(opened: tuple[Any, ...], more: int, note: Any) -> None:
     """Open the library in a new worker; a worker ends with the web server, whatever ends that."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the whole process group; the web server ends us
     end_with(os.getppid())  # the fork server, which ends with the web server
+    threadpool_limits(1, "blas")  # threads of two workers would wait for each other, and keep both cores busy
     _library[:], _notes[:] = [Library(*opened)], [note]
     statm = Path("/proc/self/statm")
     if statm.exists():

@@ -47,6 +47,7 @@ By = Annotated[str, Query(max_length=200, description=BY)]
 PageNumber = Annotated[int, Query(ge=1, le=10_000_000, description="From 1 on.")]
 Size = Annotated[int, Query(ge=1, le=200, description="Lines per page.")]
 Whole = Annotated[bool, Query(description="On the page, whole lines instead of cut ones.")]
+Features = Annotated[bool, Query(description="Also each decision as a sum over groups of features.")]
 Feature = Annotated[str, Query(max_length=500, description="A feature's name, such as v12:+betw:such as.")]
 
 
@@ -127,12 +128,12 @@ async def word(w: Word, here: Here) -> pages.WordPage:
 
 
 @page("pair.html.j2", "/pair/{w1}/{w2}", "/pair", summary="A pair")
-async def pair(w1: Word, w2: Word, here: Here) -> pages.PairPage:
+async def pair(w1: Word, w2: Word, here: Here, features: Features = False) -> pages.PairPage:
     """How often, in which order, how far apart, the keywords around; and the model's decisions.
 
     404 for an unknown word. Words that cannot be part of a path, such as `and/or`, are given as parameters.
     """
-    return await here.about((w1, w2), pages.pair, w1, w2)
+    return await here.about((w1, w2), pages.pair, w1, w2, features)
 
 
 @router.get("/look", include_in_schema=False)

@@ -130,10 +130,10 @@ class PairDecisions:
 
     def __init__(
         self, model: LinearModel, source: ContextSource, counts: PairCounts, cited: PairEvidence | None, top: int,
-        lines: int,
+        lines: int, features: bool,
     ) -> None:  # fmt: skip
         self.model, self.counts, self.source, self.top = model, counts, source, top
-        self.cited, self.lines = cited, lines
+        self.cited, self.lines, self.features = cited, lines, features or model.training is None
         self.observed = observed = ObservedFeatures.of(model, counts)
         # Two labels share one output, which is positive for the second.
         self.mix: Floats = model.scores_of(np.eye(len(model.intercept)))
@@ -143,12 +143,10 @@ class PairDecisions:
         self.probabilities: Floats | None = None
         if model.calibration is not None and model.kind != "rating":
             self.probabilities = model.probabilities(decisions)[0]
+        wanted = slice(None) if self.features else observed.blocks.get("v12", slice(0))
         self.groups = group_features(
-            observed.places, observed.place, observed.term, observed.counts, model.basis.terms
+            observed.places, observed.place, observed.term, observed.counts, model.basis.terms, wanted
         )
-        self.group_of = np.zeros(observed.place.size, np.int64)
-        for number, group in enumerate(self.groups):
-            self.group_of[group.members] = number
         rating = model.kind == "rating"
         self.labels = ["rating"] if rating else [str(name) for name in model.classes]
         chosen = int(np.argmax(self.scores))
@@ -170,8 +168,8 @@ class PairDecisions:
         )  # fmt: skip
         if not explained:
             return found
-        sums: Floats = np.bincount(self.group_of, values, len(self.groups)).astype(np.float64)
-        strongest = np.argsort(-np.abs(sums), kind="stable")
+        sums: Floats = np.array([values[group.members].sum() for group in self.groups])
+        strongest = np.argsort(-np.abs(sums), kind="stable") if self.features else np.empty(0, np.int64)
         strongest = strongest[sums[strongest] != 0]
         reasons = tuple(self._reason(number, values) for number in strongest[: self.top].tolist())
         parts = self._parts(self.model.training, mix) if self.model.training is not None else ()

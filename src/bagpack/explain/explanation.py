@@ -27,9 +27,7 @@ class Explanation:
     counts: dict[str, int]
     unknown: tuple[str, ...]
     notes: tuple[str, ...]
-    decisions: tuple[
-        Decision, ...
-    ] = ()  # the answer's label first, then by probability; none with an unknown word
+    decisions: tuple[Decision, ...] = ()  # the most probable label first; none with an unknown word
 
     def __getitem__(self, label: str) -> Decision:
         return {decision.label: decision for decision in self.decisions}[label]
@@ -37,15 +35,10 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def _repr_html_(self) -> str:
-        from bagpack.report.html import render_explanation
-
-        return render_explanation(self.to_dict())
-
 
 def explain_pair(
     model: LinearModel, source: ContextSource | Corpus, w1: str, w2: str, *, labels: Sequence[str] | None = None,
-    top: int = 10, lines: int = 3, in_full: bool = True, evidence: PairEvidence | None = None,
+    top: int = 10, lines: int = 3, in_full: bool = True, features: bool = True, evidence: PairEvidence | None = None,
 ) -> Explanation:  # fmt: skip
     """Explain a model's decisions about a pair.
 
@@ -59,6 +52,8 @@ def explain_pair(
         Number of corpus lines that each of them shows; 0 shows none.
     in_full
         Whether all labels are explained; otherwise the predicted one and the runner-up.
+    features
+        Whether the strongest groups of features are listed too; contexts of the two together always are.
     evidence
         The observations of the pair, if they were found before.
     """
@@ -78,7 +73,7 @@ def explain_pair(
         unknown = tuple(word for word in dict.fromkeys((w1, w2)) if word in found.unknown_words)
         why = f"no prediction: the corpus does not contain {' and '.join(unknown)}"
         return Explanation(w1, w2, model.kind, None, None, trained, counts, unknown, (why, *notes))
-    pair = PairDecisions(model, source, found, evidence, top, lines)
+    pair = PairDecisions(model, source, found, evidence, top, lines, features)
     wanted = [k for k in pair.order if labels is None or pair.labels[k] in labels]
     full = len(wanted) if in_full else 1 + (model.kind != "binary")
     decisions = tuple(pair.decision(k, place < full) for place, k in enumerate(wanted))

@@ -160,9 +160,9 @@ def cluster_terms(counts: Mapping[str, int]) -> list[list[str]]:
 
 def group_features(
     places: Sequence[str], place: NDArray[np.int64], term: NDArray[np.int64], counts: NDArray[np.int64],
-    terms: Sequence[str],
+    terms: Sequence[str], wanted: slice = slice(None),
 ) -> list[Group]:  # fmt: skip
-    """Groups of features; every feature is in one of them.
+    """Groups of the wanted features; every one of these is in one of them.
 
     Parameters
     ----------
@@ -173,10 +173,11 @@ def group_features(
     """
     sides = [_side(name) for name in places]
     at: dict[tuple[str, str], dict[str, list[int]]] = {}
-    for number, (where, which) in enumerate(zip(place.tolist(), term.tolist(), strict=True)):
+    own = range(len(term))[wanted], place[wanted].tolist(), term[wanted].tolist()
+    for number, where, which in zip(*own, strict=True):
         name = terms[which] if which >= 0 else ""
         at.setdefault(sides[where], {}).setdefault(name, []).append(number)
-    number_of = {terms[which]: which for which in set(term.tolist()) if which >= 0}
+    number_of = {terms[which]: which for which in set(own[2]) if which >= 0}
     sizes = np.abs(counts).tolist()
     groups = []
     merged: dict[tuple[str, str], list[int]] = {}

@@ -286,7 +286,7 @@ def _about_list(pool: Pool, asked: FindOptions, skipped: int, known: int) -> lis
 def _say_reasons(source: ContextSource, model: LinearModel, label: Any, pair: Pair) -> str:
     """What decided about a pair, and the training pairs and words that it is most like, in one line."""
     labels = None if model.kind == "rating" else [label]
-    why = explain_pair(model, source, *pair, labels=labels, lines=0).decisions[0]
+    why = explain_pair(model, source, *pair, labels=labels, lines=0, features=False).decisions[0]
     names = {"first": pair[0], "second": pair[1], "together": "together"}
     likes = [
         f"{names[part.name]} like {', '.join(like.name for like in part.alike[:LIKES])}"
