@@ -3,7 +3,7 @@
     make demo && python scripts/make_picture.py
 
 explanation.png is the page of `bagpack explain --html` for the demo's model, without lines: the corpus's sentences are
-not ours to hand on. explorer.png is a page of `bagpack serve` over docs/examples/texts, which are.
+not ours to hand on. explorer.png and workbench.png are pages of `bagpack serve` over docs/examples/texts, which are.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 from ensure_test_tools import on_path
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 from bagpack.explain.explanation import explain_pair
 from bagpack.learn.model_io import load_model
@@ -26,6 +27,7 @@ OUT = ROOT / "docs" / "assets" / "explanation.png"
 PAIR = ("surgeon", "hospital")
 WIDTH = 780
 PORT = "8769"
+ANSWERS = "yyyyn"  # to the first pairs: three birds and a tree, but no cat
 
 
 def main(demo: Path) -> None:
@@ -45,7 +47,7 @@ def main(demo: Path) -> None:
 
 
 def explorer() -> None:
-    """Photograph the page of a pair, over the documentation's own texts."""
+    """Photograph the page of a pair and the workbench, over the documentation's own texts."""
     examples = ROOT / "docs" / "examples"
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         store, model = f"{place}/my.bp", f"{place}/my.model"
@@ -68,9 +70,23 @@ def explorer() -> None:
                 except Error:  # not up yet
                     time.sleep(0.2)
             page.screenshot(path=str(OUT.with_name("explorer.png")))
+            workbench(page, relations.read_text(encoding="utf-8"))
             browser.close()
         finally:
             server.terminate()
+
+
+def workbench(page: Page, table: str) -> None:
+    """Find kinds of things from six examples, and answer the first pairs."""
+    kinds = [line.split("\t")[:2] for line in table.splitlines() if line.endswith("\tkind")][:6]
+    page.goto(f"/find?{urlencode({'pairs': chr(10).join(map(chr(9).join, kinds))})}")
+    page.locator("#found > li").first.wait_for()
+    for number, answer in enumerate(ANSWERS):
+        page.keyboard.press(answer)
+        page.locator("#found > li:is(.is-right, .is-wrong)").nth(number).wait_for()
+    page.locator("#quality-text:not(:empty)").wait_for()
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=str(OUT.with_name("workbench.png")))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,11 @@
     watch();
     try {
       const found = await post("/find.json", asked());
-      if (first) { rows = found.rows; current = 0; } else {
+      if (first) {
+        rows = found.rows; current = 0;
+        // An answer to the list before, given while this one was being made, is kept.
+        for (const row of rows) row.answer = (state.answers.find(([w1, w2]) => same(row, w1, w2)) || [])[2];
+      } else {
         const stay = rows.slice(0, current + 1);
         const shown = new Set(stay.map(name));
         const fresh = found.rows.filter((row) => !shown.has(name(row)));
