@@ -17,6 +17,7 @@ from bagpack.evaluate.questions import (
     solve_analogies,
     solve_synonyms,
     two_point_decisions,
+    word_cosines,
 )
 from bagpack.evaluate.reproduce import relation_rounds
 from bagpack.learn.features import get_preset, modern_features
@@ -161,6 +162,30 @@ def test_synonyms_keep_a_question_in_one_fold():
     assert found["words-only"].metrics["coverage"].mean == 1
     with pytest.raises(InputError, match="4 synonym questions, fewer than the 10 folds"):
         solve_synonyms(counts, questions[:4])
+
+
+def test_the_cosine_of_wide_vectors_decides_about_synonyms(monkeypatch):
+    """Of `modern`, where a condition has the words; nearly equal cosines leave the decision to the SVM."""
+    counts, _ = make_counts(n_pairs=160, n_words=80, n_terms=40, seed=9)
+    questions = question_rows([(4, k % 4) for k in range(40)], "synonyms")
+    vectors = np.random.default_rng(1).random((len(counts.targets), 5))
+    vectors[3] = 0  # a word without contexts
+    wide = sparse.csr_array(unit(vectors))
+    monkeypatch.setattr("bagpack.evaluate.questions.wide_rows", lambda corpus, targets: wide)
+    centred = unit(wide.toarray() - wide.toarray().mean(axis=0)) * (vectors.any(axis=1)[:, None])
+    first, second = counts.rows.T
+    cosines = (centred[first] * centred[second]).sum(axis=1)
+    np.testing.assert_allclose(word_cosines(wide, first, second), cosines, atol=1e-12)
+    plain, found, paper = (
+        solve_synonyms(counts, questions, preset=preset, corpus=corpus)
+        for preset, corpus in (("modern", None), ("modern", object()), ("paper", object()))
+    )
+    best = cosines.reshape(-1, 4).argmax(axis=1)
+    assert (found["v1v2"].picked == best).mean() > 0.8 > (plain["v1v2"].picked == best).mean()
+    np.testing.assert_array_equal(found["v12"].picked, plain["v12"].picked)
+    np.testing.assert_array_equal(
+        paper["v1v2"].picked, solve_synonyms(counts, questions, preset="paper")["v1v2"].picked
+    )
 
 
 def test_questions_that_cannot_be(few_analogies):

@@ -34,6 +34,9 @@ DIFFERENCE, WIDE = "v1−v2", "wide v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, WIDE: 1.0, "v12": 2.0}
 WORDS = ("v1", "v2", DIFFERENCE, WIDE)
 BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
+COSINE_OF_SYNONYMS = (
+    32.0  # the cosine decides, and the SVM where choices are nearly equal: docs/research-notes.md
+)
 
 
 class QuestionRows(NamedTuple):
@@ -165,12 +168,14 @@ def centred_cosines(rows: Csr) -> Floats:
 
 def solve_synonyms(
     counts: PairCounts, questions: Sequence[QuestionRows], conditions: Sequence[str] = CONDITIONS,
-    preset: str | Preset = "modern", *, folds: int = 10, seed: int = 0, C: float = 1.0, transductive: bool = False,
+    preset: str | Preset = "modern", *, corpus: Corpus | None = None, folds: int = 10, seed: int = 0, C: float = 1.0,
+    transductive: bool = False,
 ) -> Evaluation:  # fmt: skip
     """Answer synonym questions with one binary classifier over all (word, candidate) pairs.
 
     Right candidates are the positive pairs, the others the negative ones; a question's pairs are in one fold,
-    and the candidate of the highest decision value is the answer. The score is the mean over folds.
+    and the candidate of the highest decision value is the answer. The score is the mean over folds. With ``corpus``,
+    `modern` adds the centred cosine of the two words' wide vectors wherever a condition has the words.
     """
     if len(questions) < folds:
         few = f"there are {len(questions)} synonym questions, fewer than the {folds} folds"
@@ -182,13 +187,29 @@ def solve_synonyms(
     splits = folds_of(np.repeat(fold_of, sizes), range(1, folds + 1))
     how: dict[str, Any] = {"svm": SvmSettings(C), "transductive": transductive}
     found = cross_validate(counts[rows], y, splits, conditions, preset, **how)
+    cosines = np.zeros(len(rows))
+    if corpus is not None and not get_preset(preset).learns:
+        words = wide_rows(corpus, counts.targets)
+        cosines = COSINE_OF_SYNONYMS * word_cosines(words, *counts.rows[rows].T)
     answered: dict[str, Answers] = {}
     for name in (*conditions, "words-only"):
-        values = np.split(found[name].decisions[:, 0], np.cumsum(sizes)[:-1])
-        answered[name] = [best_choices(value) for value in values]
+        values = found[name].decisions[:, 0] + (cosines if "v1" in BLOCKS_OF.get(name, ()) else 0)
+        answered[name] = [best_choices(own) for own in np.split(values, np.cumsum(sizes)[:-1])]
     members = [np.flatnonzero(fold_of == k) for k in range(folds)]
     settings = {**found.settings, "folds": folds, "seed": seed}
     return _scored("synonyms", counts, questions, answered, settings, found.notes[0], members)
+
+
+def word_cosines(words: Csr, first: Ints, second: Ints) -> Floats:
+    """Cosines of rows of unit length after their mean was subtracted; 0 for all-zero rows."""
+    mean = np.asarray(words.mean(axis=0)).ravel()
+    toward, square = words @ mean, float(mean @ mean)
+    lengths = np.sqrt(np.maximum(1 - 2 * toward + square, 1e-12))
+    dots = (
+        np.asarray(words[first].multiply(words[second]).sum(axis=1)) - toward[first] - toward[second] + square
+    )
+    filled = np.diff(words.indptr) > 0
+    return np.where(filled[first] & filled[second], dots / lengths[first] / lengths[second], 0.0)
 
 
 def best_choices(values: Floats) -> Ints:

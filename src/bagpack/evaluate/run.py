@@ -180,10 +180,10 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
         )
     matrix = matrix_of(source, read.pairs, options.counting)
     rows = choice.question_rows([(len(q.choices), q.answer or 0) for q in read.questions], read.kind)
-    how: dict[str, Any] = {"seed": options.seed, "C": options.svm.C}
+    corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
+    how: dict[str, Any] = {"corpus": corpus, "seed": options.seed, "C": options.svm.C}
     if read.kind == "analogies":
-        corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
-        found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, corpus=corpus, **how)
+        found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
     else:
         how |= {"folds": options.folds or 10, "transductive": options.transductive}
         found = choice.solve_synonyms(matrix, rows, options.conditions, options.preset, **how)
