@@ -6,6 +6,7 @@ import lzma
 import random
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -138,6 +139,17 @@ def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
     assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 15
     crlf = build(write("a.txt", text.replace("\n", "\r\n")), tmp_path / "s")
     assert words(crlf) == words(corpus)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_a_line_has_a_greatest_length_wherever_blocks_end(suffix, write, monkeypatch):
+    """Also where the block that it begins in holds some of it, which used to be allowed on top."""
+    monkeypatch.setattr("bagpack.corpus.readers.files.BLOCK", 700)
+    for length, allowed in ((999, True), (1000, False), (1600, False)):
+        line = b"Lions sleep.\n" + b"x" * length + b"\nCats hunt.\n"
+        part = Slice(look(str(write(f"a.txt{suffix}", COMPRESSIONS[suffix](line))), TextOptions()))
+        with nullcontext() if allowed else pytest.raises(InputError, match=r":2 is a line of more than"):
+            assert b"".join(block.data for block in part.blocks(TextOptions(max_line=1000))) == line
 
 
 def test_a_file_that_became_shorter_while_it_was_read(write):

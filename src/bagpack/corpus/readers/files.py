@@ -250,12 +250,12 @@ def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
             stream.seek(offset)
         while left > 0 and (block := read_some(stream.read, source, min(BLOCK, left), offset)):
             if not block.endswith(b"\n") and len(block) < left:
+                line = block.rfind(b"\n") + 1  # where the one that goes on begins
                 rest = read_some(stream.readline, source, max_line + 1, offset)
-                if len(rest) > max_line:
-                    place = place_at(source, offset, block.rfind(b"\n") + 1)
+                if len(block) - line + len(rest) > max_line:
                     raise InputError(
-                        f"{place} is a line of more than {max_line >> 20} MiB; break the text into "
-                        f"lines (one paragraph each), or check that the file is text"
+                        f"{place_at(source, offset, line)} is a line of more than {max_line >> 20} MiB; break the text "
+                        f"into lines (one paragraph each), or check that the file is text"
                     )
                 block += rest
             yield offset, block
