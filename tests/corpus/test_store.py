@@ -183,6 +183,7 @@ def test_few_file_descriptors(descriptors, code, tmp_path, write):
     assert done.returncode == code
     assert ("too many open files; raise the limit" in done.stderr) == bool(code)
     assert "Traceback" not in done.stderr
+    assert ("add --resume" in done.stderr) == (bool(code) and any(tmp_path.glob("s/segments/*.json")))
 
 
 def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):

@@ -34,7 +34,7 @@ from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.files import printable
 from bagpack.corpus.segment import Segment
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
-from bagpack.files import DiskError, digest, disk_errors, read_json
+from bagpack.files import DiskError, TooManyFilesError, digest, disk_errors, read_json
 from bagpack.numbers import many
 from bagpack.parallel import delayed, on_one_machine, run, worker_count
 
@@ -139,7 +139,8 @@ def index_corpus(
             if not finished and (wrong or not (store / WORK / SPOOLED).exists()):
                 _sweep(store, current)  # nothing is finished, so nothing is left behind
                 _remove_work(store)
-            kind = next((own for own in (InputError, UsageError, DiskError) if isinstance(error, own)), None)
+            kinds = (InputError, UsageError, DiskError, TooManyFilesError)
+            kind = next((own for own in kinds if isinstance(error, own)), None)
             if finished and kind:
                 kept_parts = many(finished, "finished part")
                 raise kind(f"{error} ({kept_parts} kept: correct it, and add --resume)") from error
