@@ -49,6 +49,11 @@ class TooManyFilesError(StoreError):
     """No file descriptor is left: nothing is wrong with the file."""
 
 
+def damaged(path: Path | str, problem: str) -> StoreError:
+    """The error where a file of an artefact is not what was written."""
+    return StoreError(f"{path} {problem}; it is damaged: {RESTORE}")
+
+
 def unreadable(path: Path | str, error: OSError, kind: type[BagpackError] = StoreError) -> BagpackError:
     """The error where a file cannot be opened: it is not the file's where no descriptor is left."""
     if error.errno not in TOO_MANY_FILES:
@@ -110,7 +115,7 @@ def open_regular(path: Path) -> BufferedReader:
         raise unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise StoreError(f"{path} is not a regular file; it is damaged: {RESTORE}")
+        raise damaged(path, "is not a regular file")
     return open(number, "rb")
 
 
@@ -122,9 +127,7 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
         with open_regular(path) as handle:
             size = os.fstat(handle.fileno()).st_size
             if size % kind.itemsize:
-                raise StoreError(
-                    f"{path} has {size:,} bytes, not a multiple of {kind.itemsize}; it is damaged: {RESTORE}"
-                )
+                raise damaged(path, f"has {size:,} bytes, not a multiple of {kind.itemsize}")
             if size == 0:  # an empty file cannot be mapped
                 empty = np.empty(0, kind)
                 empty.flags.writeable = False
@@ -154,9 +157,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; {RESTORE}") from error
     except (ValueError, RecursionError) as error:
-        raise StoreError(
-            f"{path} is not the JSON it should be ({error}); it is damaged: {RESTORE}"
-        ) from error
+        raise damaged(path, f"is not the JSON it should be ({error})") from error
 
 
 def write_bytes(path: Path, data: bytes | memoryview) -> str:

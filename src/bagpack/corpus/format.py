@@ -23,9 +23,9 @@ from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
 from bagpack.files import (
-    RESTORE,
     TooManyFilesError,
     cache_directory,
+    damaged,
     digest,
     map_array,
     read_json,
@@ -273,9 +273,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         _check_tags(entry, path / MANIFEST)
     wrong = [entry["name"] for entry in manifest["segments"] if not SEGMENT_NAME.fullmatch(entry["name"])]
     if wrong or not LEXICON_NAME.fullmatch(lexicon):
-        raise StoreError(
-            f"{path / MANIFEST} names {(wrong or [lexicon])[0]!r}, which is no name of a segment or lexicon; {RESTORE}"
-        )
+        name = (wrong or [lexicon])[0]
+        raise damaged(path / MANIFEST, f"names {name!r}, which is no name of a segment or lexicon")
     member(path, SEGMENTS)
     member(path, lexicon)
     return manifest
@@ -283,7 +282,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def read_facts(directory: Path) -> dict[str, Any]:
     if directory.is_symlink():
-        raise StoreError(f"{directory} is a symbolic link, which no store holds; {RESTORE}")
+        raise damaged(directory, "is a symbolic link, which no store holds")
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
     _check_tags(facts, directory / FACTS)
@@ -297,7 +296,7 @@ def _check_tags(facts: dict[str, Any], path: Path) -> None:
     check_entries(counted, {}, path, "tags")
     check_entries(counted, dict.fromkeys(counted, int), path, "tags")
     if unknown := sorted(set(counted) - set(UNIVERSAL)):
-        raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
+        raise damaged(path, f"counts the tag {unknown[0]!r}, which this BagPack does not know")
 
 
 def check_entries(value: Any, wanted: Any, path: Path, name: str = "") -> None:
@@ -308,12 +307,12 @@ def check_entries(value: Any, wanted: Any, path: Path, name: str = "") -> None:
         right = isinstance(value, wanted if isinstance(wanted, type) else type(wanted))
     if not right:
         shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
-        raise StoreError(f"{path} has {shown} as {name or 'its content'}; it is damaged: {RESTORE}")
+        raise damaged(path, f"has {shown} as {name or 'its content'}")
     if isinstance(wanted, list):
         for number, item in enumerate(value):
             check_entries(item, wanted[0], path, f"{name}[{number}]")
     elif isinstance(wanted, dict):
         for entry, inner in wanted.items():
             if entry not in value:
-                raise StoreError(f"{path} lacks the entry {f'{name}.{entry}' if name else entry}; {RESTORE}")
+                raise damaged(path, f"lacks the entry {f'{name}.{entry}' if name else entry}")
             check_entries(value[entry], inner, path, f"{name}.{entry}" if name else entry)

@@ -139,6 +139,7 @@ _NO_VERBS = packed("rendez")
 # What an apostrophe does not divide: aujourd'hui, prud'homme, quelqu'un, presqu'île, entr'ouvert, grand'mère.
 _UNDIVIDED = packed("aujourd prud quelqu presqu entr grand")
 _THAT_IS = np.frombuffer("est-à-dire".encode(), np.uint8)
+_WWW = packed("www")
 
 _NEVER_IN_URL = byte_set('"<>')
 _MAY_END_URL = byte_set("/#&=%+~$_-")
@@ -367,7 +368,7 @@ def _word(data, start, stop, classes, abbreviations, style):  # type: ignore[no-
         after, _ = read(data, i + width, stop, classes)
         if after < DIGIT:
             break
-        if data[i] == _PERIOD and _is_www(data, start, i):
+        if data[i] == _PERIOD and is_listed(data, start, i, _WWW):
             return url_stop(data, i + 1, stop, classes), False
         if not _joins(data, i, width, before, after, piece):
             break
@@ -420,13 +421,6 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
     if byte == _PERIOD:
         return after != UPPER or piece <= 2
     return bool(byte == _AND and before == UPPER and after == UPPER)
-
-
-@kernel
-def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
-    if stop - start != 3:
-        return False
-    return bool(lower(data[start]) == lower(data[start + 1]) == lower(data[start + 2]) == 0x77)
 
 
 @kernel
