@@ -40,7 +40,6 @@ BLOCK = 4 << 20
 AHEAD = 4  # blocks that are uncompressed before they are asked for
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
-PIECES, PIECE = 16, 1 << 18  # of a sample
 READ = 1 << 18
 REACH = 4 << 20  # bytes in which a document is looked for
 FIRST_LINES = 1 << 13  # bytes of a document; no opening tag is longer
@@ -203,29 +202,6 @@ def to_text(
     replaced, skipped = (decode(data, source.encoding, way) for way in ("replace", "skip"))
     marks = replaced.count("\N{REPLACEMENT CHARACTER}") - skipped.count("\N{REPLACEMENT CHARACTER}")
     return replaced if options.encoding_errors == "replace" else skipped, marks
-
-
-def sample(stream: IO[bytes], source: Source, head: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes) of runs of whole lines: all of a small file, several places of a large one.
-
-    Of a compressed file, the first megabyte. `head` was read already.
-    """
-    whole = PIECES * PIECE
-    if source.compression or source.size <= whole:
-        size = 1 << 20 if source.compression else whole
-        yield 0, _whole_lines(head + read_some(stream.read, source, size - len(head), len(head)))
-        return
-    for number in range(PIECES):
-        offset = (source.size - PIECE) * number // (PIECES - 1)
-        stream.seek(offset)
-        piece = read_some(stream.read, source, PIECE, offset)
-        start = piece.find(b"\n") + 1 if offset else 0
-        yield offset + start, _whole_lines(piece[start:])
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Without the line at the end that may be incomplete; a text without a line feed as it is."""
-    return data[: data.rfind(b"\n") + 1] or data
 
 
 def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
