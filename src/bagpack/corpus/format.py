@@ -34,7 +34,6 @@ from bagpack.files import (
 
 FORMAT_VERSION = 2
 MOST_MARKS = 20_000
-CHUNK = 1 << 20  # values looked at together
 WRITERS = 4  # files written at once
 
 # A token is the number of its type and two flags.
@@ -52,11 +51,10 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
 
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[number]
-        for chunk in _chunks(values):
-            plain = chunk if mask is None else chunk & mask
-            for extreme in (int(plain.max()), int(plain.min())):
-                if not 0 <= extreme < bound:
-                    return f"holds {extreme:,}, but there are {bound:,} {number}"
+        plain = values if mask is None else values & mask
+        for extreme in (int(plain.max()), int(plain.min())) if plain.size else ():
+            if not 0 <= extreme < bound:
+                return f"holds {extreme:,}, but there are {bound:,} {number}"
         return ""
 
     rule.__doc__ = f"less than {number}"
@@ -71,12 +69,7 @@ def ascending(last: str, *, exact: bool) -> Rule:
         ends = (int(values[0]), int(values[-1])) if values.size else (0, 0)
         if (exact and (not values.size or ends != (0, bound))) or ends[0] < 0 or ends[1] > bound:
             return f"runs from {ends[0]:,} to {ends[1]:,}, but there are {bound:,} {last}"
-        before = ends[0]
-        for chunk in _chunks(values):
-            if chunk[0] < before or (chunk[1:] < chunk[:-1]).any():
-                return "does not ascend"
-            before = chunk[-1]
-        return ""
+        return "does not ascend" if (values[1:] < values[:-1]).any() else ""
 
     rule.__doc__ = f"ascending, 0 to {last}" if exact else f"ascending, at most {last}"
     return rule
@@ -86,11 +79,9 @@ def counts(total: str) -> Rule:
     """Positive numbers that add up to a number of the segment, or to less."""
 
     def rule(values: Values, numbers: Numbers) -> str:
-        summed = 0
-        for chunk in _chunks(values):
-            if chunk.min() < 1:
-                return f"holds the count {chunk.min()}"
-            summed += int(chunk.sum(dtype=np.int64)) if chunk.max() < 1 << 40 else int(chunk.max())
+        if values.min(initial=1) < 1:
+            return f"holds the count {values.min()}"
+        summed = int(values.sum(dtype=np.float64))  # exact up to 2**53, and no overflow beyond
         if summed > numbers[total]:
             return f"adds up to {summed:,}, but there are {numbers[total]:,} {total}"
         return ""
@@ -106,10 +97,6 @@ def utf8(values: Values, numbers: Numbers) -> str:
     except UnicodeDecodeError as error:
         return f"is not UTF-8 (at byte {error.start:,})"
     return ""
-
-
-def _chunks(values: Values) -> Iterator[Values]:
-    return (values[at : at + CHUNK] for at in range(0, values.size, CHUNK))
 
 
 @dataclass(frozen=True)
