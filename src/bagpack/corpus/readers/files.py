@@ -226,7 +226,7 @@ def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
             stream.seek(offset)
         while left > 0 and (block := read_some(stream.read, source, min(BLOCK, left), offset)):
             if not block.endswith(b"\n") and len(block) < left:
-                line = block.rfind(b"\n") + 1  # where the one that goes on begins
+                line = block.rfind(b"\n") + 1  # where the unfinished one begins
                 rest = read_some(stream.readline, source, max_line + 1, offset)
                 if len(block) - line + len(rest) > max_line:
                     raise InputError(
