@@ -58,9 +58,8 @@ def unreadable(path: Path | str, error: OSError, kind: type[BagpackError] = Stor
     """The error where a file cannot be opened: it is not the file's where no descriptor is left."""
     if error.errno not in TOO_MANY_FILES:
         return kind(f"{path} cannot be read: {error.strerror}; check the name and its permissions")
-    return TooManyFilesError(
-        f"{path} could not be opened: too many open files; raise the limit (ulimit -n 4096) and run the command again"
-    )
+    problem = "could not be opened: too many open files; raise the limit (ulimit -n 4096)"
+    return TooManyFilesError(f"{path} {problem} and run the command again")
 
 
 @contextmanager
@@ -70,13 +69,11 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskError(
-                f"the disk is full: {path} could not be written; free some space there and run the command again"
-            ) from error
+            problem = f"the disk is full: {path} could not be written"
+            raise DiskError(f"{problem}; free some space there and run the command again") from error
         if error.errno == errno.EFBIG:
-            raise StoreError(
-                f"{path} would become larger than the file size limit allows; raise it (ulimit -f unlimited)"
-            ) from error
+            problem = "would become larger than the file size limit"
+            raise StoreError(f"{path} {problem}; raise it (ulimit -f unlimited)") from error
         if error.errno in TOO_MANY_FILES:
             raise unreadable(path, error) from error
         if error.filename is not None and _concerns(os.fsdecode(error.filename), path):
@@ -287,9 +284,8 @@ def check_file(
         if overwrite is not None and head:
             raise UsageError(f"{path} exists already; choose another name, or replace it with --overwrite")
         if head and not is_ours(head):
-            raise UsageError(
-                f"{path} exists already and is no {what} that BagPack made, so it is not replaced; choose another name"
-            )
+            problem = f"exists already and is no {what} that BagPack made, so it is not replaced"
+            raise UsageError(f"{path} {problem}; choose another name")
     folder = Path(os.path.realpath(path)).parent
     if not os.access(folder, os.W_OK):
         state = f"{folder} is read-only" if folder.is_dir() else f"there is no directory {folder}"
@@ -302,6 +298,5 @@ def check_not_read(out: Path, *inputs: str | Path | None) -> None:
         if name is None or not os.path.exists(name) or not out.exists():
             continue
         if Path(os.path.realpath(name)).is_relative_to(os.path.realpath(out)):
-            raise UsageError(
-                f"{out} is or holds {name}, which this command reads, so it is not overwritten; choose another name"
-            )
+            problem = f"is or holds {name}, which this command reads, so it is not overwritten"
+            raise UsageError(f"{out} {problem}; choose another name")

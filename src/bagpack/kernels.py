@@ -42,11 +42,6 @@ class Lazy:
         """Make it, and call it."""
         return self.get()(*arguments)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.get(), name)
-
 
 # A function over arrays that makes none, so that none are counted by reference: interning would take ten times as long.
 kernel = partial(Lazy, _nrt=False)

@@ -340,11 +340,8 @@ def _spark(stack: ExitStack, address: str | None, workers: int) -> None:
     register = import_extra("joblibspark", "joblibspark", "spark", "--backend spark").register_spark
     # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    options = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-    }
+    options = dict.fromkeys(("spark.ui.enabled", "spark.ui.showConsoleProgress"), "false")
+    options["spark.log.level"] = "ERROR"
     if address is None or address.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     stack.enter_context(warnings.catch_warnings())

@@ -156,9 +156,8 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     keys, counts = corpus.lexicon.keys, np.asarray(corpus.lexicon.counts)
     # Comparing with a million rare words would take minutes.
     frequent = np.argsort(-counts, kind="stable")[:COMPARED]
-    near = frequent[
-        (counts[frequent] > 0) & (abs(np.diff(keys.offsets)[frequent] - len(wanted.encode())) <= 2)
-    ]
+    as_long = abs(np.diff(keys.offsets)[frequent] - len(wanted.encode())) <= 2
+    near = frequent[(counts[frequent] > 0) & as_long]
     known = {keys[number]: int(counts[number]) for number in near.tolist()}
     found = [KnownWord(own, known[own]) for own in get_close_matches(wanted, known, most, CLOSE)]
     found += [item for item in complete(corpus, pieces[at][:BEGINNING], most) if item not in found]
@@ -188,10 +187,8 @@ def class_numbers(names: str, option: str) -> frozenset[int]:
     given = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in given:
         if name not in CLASSES:
-            shown = ", ".join(CLASSES)
-            raise UsageError(
-                f"{option} {name} is not a part of speech; {did_you_mean(name, CLASSES)}choose from {shown}"
-            )
+            choice = f"{did_you_mean(name, CLASSES)}choose from {', '.join(CLASSES)}"
+            raise UsageError(f"{option} {name} is not a part of speech; {choice}")
     return frozenset() if ANY in given else frozenset(_NUMBER[name] for name in given)
 
 

@@ -71,9 +71,7 @@ def expand(names: Iterable[str]) -> list[Named]:
             matches = sorted(glob.glob(name, recursive=True))
             found = [Named(match) for match in matches if Path(match).is_file()]
         if not found:
-            raise InputError(
-                f"there is no file {printable(name)}, nor a directory with files; check the name"
-            )
+            raise InputError(f"there is no file {printable(name)}, nor files in it; check the name")
         files += found
     if not files:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
@@ -182,9 +180,8 @@ def read_some(read: Callable[[int], bytes], source: Source, size: int, offset: i
         return read(size)
     except (EOFError, *DAMAGED) as error:
         what = "is truncated" if isinstance(error, EOFError) else f"is damaged ({error})"
-        raise InputError(
-            f"{source.name} {what} after about {offset:,} uncompressed bytes; fetch it again"
-        ) from error
+        place = f"after about {offset:,} uncompressed bytes"
+        raise InputError(f"{source.name} {what} {place}; fetch it again") from error
 
 
 def to_text(

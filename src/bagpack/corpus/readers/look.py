@@ -48,10 +48,8 @@ def readers() -> dict[str, Reader]:
             found.setdefault(entry.name, entry.load())
         except Exception as error:
             package = entry.dist.name if entry.dist else entry.value
-            raise UsageError(
-                f"the reader {entry.name!r} of the package {package} cannot be loaded ({type(error).__name__}: "
-                f"{error}); update or uninstall that package"
-            ) from error
+            problem = f"cannot be loaded ({type(error).__name__}: {error}); update or uninstall that package"
+            raise UsageError(f"the reader {entry.name!r} of the package {package} {problem}") from error
     return found
 
 
@@ -76,9 +74,8 @@ def look(path: str, options: TextOptions, label: str = "") -> Source | LeftOut:
     with handle:
         suffix = Path(path).suffix.lower()
         if status.st_size and suffix in SUFFIXES and suffix != f".{compression}":
-            raise InputError(
-                f"{name} has the suffix {suffix} but does not contain {suffix[1:]} data; rename it, or fetch it again"
-            )
+            problem = f"has the suffix {suffix} but does not contain {suffix[1:]} data"
+            raise InputError(f"{name} {problem}; rename it, or fetch it again")
         source = Source(os.path.abspath(path), status.st_size, status.st_mtime_ns, compression, label=name)
         handle.seek(0)
         stream = OPENERS[compression](handle, "rb") if compression else handle

@@ -62,10 +62,8 @@ def character_classes() -> NDArray[np.uint8]:
 
 def is_ideographic(text: str) -> bool:
     """Whether any of its characters is one that the tokenizer cuts off: an ideograph or kana."""
-    return not text.isascii() and any(
-        any(low <= point <= high for low, high in _IDEOGRAPHIC) or 0x20000 <= point < 0x40000
-        for point in map(ord, text)
-    )
+    ranges = (*_IDEOGRAPHIC, (0x20000, 0x3FFFF))
+    return not text.isascii() and any(low <= ord(c) <= high for c in text for low, high in ranges)
 
 
 @cache
@@ -276,14 +274,8 @@ def tokenize(
     if min(len(own) for own in space) < len(array):  # a token has at least a byte
         raise ValueError(f"the output arrays must hold {len(array)} tokens, one per byte of text")
     ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
-    count = _tokenize(
-        read_only(array),
-        ends,
-        character_classes(),
-        abbreviations(lang),
-        STYLES.index(language(lang).style),
-        *space,
-    )
+    rules = (character_classes(), abbreviations(lang), STYLES.index(language(lang).style))
+    count = _tokenize(read_only(array), ends, *rules, *space)
     return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
 
