@@ -96,8 +96,7 @@ def test_many_segments_do_not_all_stay_open(write, tmp_path, monkeypatch):
     assert len(segments) > 4
     assert segments[0] is segments[0]
     first = segments[0]
-    assert [segment.directory.name for segment in segments] == [
-        segment.directory.name for segment in segments[:]
-    ]
+    names = [[segment.directory.name for segment in own] for own in (segments, segments[:])]
+    assert names[0] == names[1]
     assert segments[0] is not first
     assert pickle.loads(pickle.dumps(segments)).directories == segments.directories
