@@ -110,8 +110,8 @@ def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
     sheet = book.add_worksheet()
     for at, row in enumerate(rows):
         if at == MAX_ROWS or len(row) > MAX_COLUMNS:
-            most = f"{MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns"
-            raise UsageError(f"{path} can hold at most {most} as .xlsx; name it .tsv or .csv")
+            most = f"{MAX_ROWS:,} rows or {MAX_COLUMNS:,} columns, the most that .xlsx can hold"
+            raise UsageError(f"{path} would have more than {most}; name it .tsv or .csv")
         for column, cell in enumerate(row):
             number = isinstance(cell, int | float) and not isinstance(cell, bool)
             sheet.write(at, column, cell if number else cell_text(cell)[:MAX_CELL])

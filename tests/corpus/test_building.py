@@ -119,16 +119,6 @@ def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, ne
         assert corpus.documents == (len({document for document, _ in sentences(corpus)}) if tagged else 1)
 
 
-def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_path, write):
-    one = "".join(f"<s>\nword{i}\tN\tword{i}\n</s>\n" for i in range(400))
-    short = '<text id="{}">\n<s>\nend\tN\tend\n</s>\n</text>\n'
-    text = short.format("first") + f'<text id="long">\n{one}</text>\n' + short.format("last")
-    corpus = build(write("a.vert", text), tmp_path / "s", part_bytes=1_000)
-    assert len(corpus.segments) > 5
-    assert [document for document, _ in sentences(corpus)] == ["first"] + ["long"] * 400 + ["last"]
-    assert corpus.documents == 3
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_text_in_slices_is_one_document(suffix, tmp_path, write, monkeypatch):
     monkeypatch.setattr(io, "BLOCK", 10_000)

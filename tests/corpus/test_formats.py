@@ -81,9 +81,12 @@ def test_parquet(columns, tmp_path):
 
 def test_parquet_without_the_column_or_with_nulls(tmp_path):
     source = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"body": ["Yes.", None]}), source)
-    with pytest.raises(InputError, match=r"no column 'text' with strings \(columns with strings: body\)"):
-        build(source, tmp_path / "s")
+    for table in ({"text": [1, 2]}, {"text": [b"Lions sleep.", b"Caf\xe9."]}, {"body": ["Yes.", None]}):
+        pq.write_table(pa.table(table), source)
+        with pytest.raises(
+            InputError, match=r"no column 'text' with strings \(columns with strings: (body)?\)"
+        ):
+            build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", text_field="body")
     assert words(corpus) == [["Yes", "."]]
     assert corpus.manifest["problems"]["skipped_lines"] == 1
@@ -208,10 +211,3 @@ def test_no_damage_in_a_parquet_footer_ends_the_process(tmp_path):
     run = [sys.executable, "-c", FOOTERS, str(path)]
     done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-500:]
-
-
-@pytest.mark.parametrize("column", [[1, 2], [b"Lions sleep.", b"Caf\xe9."]])
-def test_a_parquet_column_that_holds_no_strings(column, tmp_path):
-    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"has no column 'text' with strings"):
-        build(tmp_path / "a.parquet", tmp_path / "s")
