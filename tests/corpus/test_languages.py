@@ -54,11 +54,11 @@ CUT = {
 
 @pytest.mark.parametrize("lang", CUT)
 def test_sentences_and_tokens(lang, tmp_path, write):
-    for text, expected in CUT[lang]:
-        forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
-        corpus = build(write("a.txt", text + "\n"), tmp_path / "s", lang=lang, **forms)
-        assert "/".join("|".join(sentence) for sentence in words(corpus)) == expected
-        assert text_of(corpus.segments[0], 0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
+    texts, expected = zip(*CUT[lang], strict=True)
+    forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
+    corpus = build(write("a.txt", "\n".join(texts) + "\n"), tmp_path / "s", lang=lang, **forms)
+    assert "/".join("|".join(sentence) for sentence in words(corpus)) == "/".join(expected)
+    assert text_of(corpus.segments[0], 0, corpus.tokens).replace(" ", "") == "".join(texts).replace(" ", "")
 
 
 LEMMAS = {
