@@ -1,18 +1,15 @@
-"""Readers by themselves: what `list` of their batches holds, without a store."""
+"""Workers and what they are given: places of errors, threads that end, files that are looked at."""
 
 import sys
 import threading
 import time
 
 import pytest
+from corpus_oracle import build
 
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.build.segment_writer import SegmentWriter
-from bagpack.corpus.build.tokens import token_batches
 from bagpack.corpus.build.worker import Worker
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Slice
-from bagpack.corpus.readers.look import look, reader_for
 from bagpack.errors import InputError, StoreError
 from bagpack.parallel import delayed, run_until
 
@@ -26,14 +23,10 @@ from bagpack.parallel import delayed, run_until
         ("a.conllu", b"# newdoc id = \xff\n1\tx\tx" + b"\t_" * 7 + b"\n\n", "a.conllu:1 is not utf-8"),
     ],
 )
-def test_errors_carry_their_place(name, text, place, write):
+def test_errors_carry_their_place(name, text, place, write, tmp_path):
     """Also those that are found when the tokens are added to a segment."""
-    options = TextOptions(max_sentence=20)
-    builder = SegmentWriter(options)
     with pytest.raises(InputError, match=place):
-        source = look(str(write(name, text)), TextOptions())
-        for batch in token_batches(reader_for(source.format).read(Slice(source), options), options):
-            builder.add(batch)
+        build(write(name, text), tmp_path / "s", max_sentence=20)
 
 
 def test_a_worker_stops_when_it_is_asked_to(write, tmp_path):

@@ -22,7 +22,8 @@ def test_missing_extra_is_named(monkeypatch, name, module):
         pass
 
 
-def test_scheduler_out_of_reach(cli, tmp_path):
+def test_scheduler_out_of_reach(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "TIMEOUT", 0.5)
     done = cli("basis", tmp_path, "--backend", "dask", "--address", f"tcp://{NOBODY}")
     assert done.code == 1
     assert f"dask does not answer at tcp://{NOBODY}" in done.err
