@@ -2,7 +2,6 @@
 
 import json
 import os
-import textwrap
 
 import pytest
 from corpus_oracle import build, words
@@ -30,18 +29,13 @@ NOT_WRAPPED = {
     "even, but short lines": ("The lion sleeps tonight.\n" * 4 + "\n") * 4,
     "long lines": (" ".join([LINE] * 3) + "\n") * 4 + "\n",
     "too few to say": (LINE + "\nYes.\n\n") * 2,
+    "no blank lines": (LINE + "\n") * 20,
 }
 
 
 @pytest.mark.parametrize("kind", NOT_WRAPPED)
 def test_lines_that_are_not_wrapped_are_not_joined(kind):
     assert not is_wrapped(NOT_WRAPPED[kind].encode())
-
-
-def test_paragraphs_of_e_books_are_joined():
-    prose = "The lion is the only cat that lives in large social groups. It sleeps for most of the day. " * 3
-    assert is_wrapped("\n\n".join([textwrap.fill(prose, 72)] * 4).encode() + b"\n")
-    assert not is_wrapped(textwrap.fill(prose, 72).encode() + b"\n")  # without blank lines, nothing says so
 
 
 def test_json_lines_on_standard_input_with_a_long_first_line(tmp_path, cli):

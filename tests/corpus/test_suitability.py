@@ -11,7 +11,6 @@ import pytest
 from corpus_oracle import files_of
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.files import expand
 from bagpack.corpus.readers.look import LeftOut
@@ -88,13 +87,6 @@ def test_a_directory_is_read_without_them(folder, cli):
     for path in ("c/deep/m.txt", "c/a.txt", "c/z.txt"):
         Path(path).unlink()
     assert "no text was found, 12 files skipped: c/a.pdf" in cli("index", "c", "--out", "t.bp").sentence()
-
-
-@pytest.mark.parametrize(
-    "text", ["A page begins with <html>.\n", "<htmlish> words\n", "<!-- note -->\nThe lion.\n"]
-)
-def test_text_with_tags_in_it_is_text(text, write):
-    assert make_plan([str(write("a.txt", text))], TextOptions()).sources[0].format == "text"
 
 
 def test_no_name_of_a_document_has_control_characters(write, tmp_path):
