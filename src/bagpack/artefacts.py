@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bagpack.errors import StoreError
-from bagpack.files import RESTORE, digest, digest_file, disk_errors, hold, read_json, write_bytes, write_json
+from bagpack.files import damaged, digest, digest_file, disk_errors, hold, read_json, write_bytes, write_json
 
 MANIFEST = "manifest.json"
 KINDS = ("corpus", "snippets", "pair-matrix", "bagpack-model", "engine", "word-vectors")
@@ -74,16 +74,14 @@ def open_artefact(path: Path, kind: Kind) -> Artefact:
     manifest = read_manifest(path, kind)
     data, checksums = manifest.get("data"), manifest.get("checksums")
     if not (isinstance(data, str) and DATA_NAME.fullmatch(data) and isinstance(checksums, dict)):
-        raise StoreError(f"{path / MANIFEST} names no files; it is damaged: {RESTORE}")
+        raise damaged(path / MANIFEST, "names no files")
     return Artefact(path, manifest, member(path, data))
 
 
 def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
     """The manifest of an artefact, checked for kind, version and seal."""
     if is_unfinished(path):
-        raise StoreError(
-            f"an unfinished build is at {path}; repeat its command (bagpack index: with --resume)"
-        )
+        raise StoreError(f"an unfinished build is at {path}; repeat its command (index: with --resume)")
     if not (path / MANIFEST).exists():
         state = f"is not a BagPack {kind.noun} (it has no {MANIFEST})" if path.exists() else "does not exist"
         raise StoreError(f"{path} {state}; make one with {kind.make}")
@@ -97,9 +95,7 @@ def read_manifest(path: Path, kind: Kind) -> dict[str, Any]:
             f"or, if it is newer, update BagPack (pip install --upgrade bagpack)"
         )
     if manifest.get("seal") != seal_of(manifest):
-        raise StoreError(
-            f"{path / MANIFEST} does not match its own seal; it is damaged or was edited: {RESTORE}"
-        )
+        raise damaged(path / MANIFEST, "does not match its own seal, as if it had been edited")
     return dict(manifest)
 
 

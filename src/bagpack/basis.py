@@ -153,9 +153,7 @@ class Basis:
         _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
         checksum, _, terms = rest.partition(b"\n")
         if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
-            return [
-                "does not match the checksum in its second line: it is damaged, or was edited without that line"
-            ]
+            return ["does not match the checksum in its second line: it is damaged, or was edited"]
         lists = ((basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts))
         for terms_of, counts in lists:
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]

@@ -32,9 +32,7 @@ def import_extra(module: str, package: str, extra: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise UsageError(
-            f"{purpose} needs the package {package!r}: pip install 'bagpack[{extra}]'"
-        ) from error
+        raise UsageError(f"{purpose} needs {package!r}: pip install 'bagpack[{extra}]'") from error
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:

@@ -49,13 +49,17 @@ class TooManyFilesError(StoreError):
     """No file descriptor is left: nothing is wrong with the file."""
 
 
+def damaged(path: Path | str, problem: str) -> StoreError:
+    """The error where a file of an artefact is not what was written."""
+    return StoreError(f"{path} {problem}; it is damaged: {RESTORE}")
+
+
 def unreadable(path: Path | str, error: OSError, kind: type[BagpackError] = StoreError) -> BagpackError:
     """The error where a file cannot be opened: it is not the file's where no descriptor is left."""
     if error.errno not in TOO_MANY_FILES:
         return kind(f"{path} cannot be read: {error.strerror}; check the name and its permissions")
-    return TooManyFilesError(
-        f"{path} could not be opened: too many open files; raise the limit (ulimit -n 4096) and run the command again"
-    )
+    problem = "could not be opened: too many open files; raise the limit (ulimit -n 4096)"
+    return TooManyFilesError(f"{path} {problem} and run the command again")
 
 
 @contextmanager
@@ -65,13 +69,11 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskError(
-                f"the disk is full: {path} could not be written; free some space there and run the command again"
-            ) from error
+            problem = f"the disk is full: {path} could not be written"
+            raise DiskError(f"{problem}; free some space there and run the command again") from error
         if error.errno == errno.EFBIG:
-            raise StoreError(
-                f"{path} would become larger than the file size limit allows; raise it (ulimit -f unlimited)"
-            ) from error
+            problem = "would become larger than the file size limit"
+            raise StoreError(f"{path} {problem}; raise it (ulimit -f unlimited)") from error
         if error.errno in TOO_MANY_FILES:
             raise unreadable(path, error) from error
         if error.filename is not None and _concerns(os.fsdecode(error.filename), path):
@@ -110,7 +112,7 @@ def open_regular(path: Path) -> BufferedReader:
         raise unreadable(path, error) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise StoreError(f"{path} is not a regular file; it is damaged: {RESTORE}")
+        raise damaged(path, "is not a regular file")
     return open(number, "rb")
 
 
@@ -122,9 +124,7 @@ def map_array(path: Path, dtype: str) -> NDArray[Any]:
         with open_regular(path) as handle:
             size = os.fstat(handle.fileno()).st_size
             if size % kind.itemsize:
-                raise StoreError(
-                    f"{path} has {size:,} bytes, not a multiple of {kind.itemsize}; it is damaged: {RESTORE}"
-                )
+                raise damaged(path, f"has {size:,} bytes, not a multiple of {kind.itemsize}")
             if size == 0:  # an empty file cannot be mapped
                 empty = np.empty(0, kind)
                 empty.flags.writeable = False
@@ -154,9 +154,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError as error:
         raise StoreError(f"{path} is missing; {RESTORE}") from error
     except (ValueError, RecursionError) as error:
-        raise StoreError(
-            f"{path} is not the JSON it should be ({error}); it is damaged: {RESTORE}"
-        ) from error
+        raise damaged(path, f"is not the JSON it should be ({error})") from error
 
 
 def write_bytes(path: Path, data: bytes | memoryview) -> str:
@@ -286,9 +284,8 @@ def check_file(
         if overwrite is not None and head:
             raise UsageError(f"{path} exists already; choose another name, or replace it with --overwrite")
         if head and not is_ours(head):
-            raise UsageError(
-                f"{path} exists already and is no {what} that BagPack made, so it is not replaced; choose another name"
-            )
+            problem = f"exists already and is no {what} that BagPack made, so it is not replaced"
+            raise UsageError(f"{path} {problem}; choose another name")
     folder = Path(os.path.realpath(path)).parent
     if not os.access(folder, os.W_OK):
         state = f"{folder} is read-only" if folder.is_dir() else f"there is no directory {folder}"
@@ -301,6 +298,5 @@ def check_not_read(out: Path, *inputs: str | Path | None) -> None:
         if name is None or not os.path.exists(name) or not out.exists():
             continue
         if Path(os.path.realpath(name)).is_relative_to(os.path.realpath(out)):
-            raise UsageError(
-                f"{out} is or holds {name}, which this command reads, so it is not overwritten; choose another name"
-            )
+            problem = f"is or holds {name}, which this command reads, so it is not overwritten"
+            raise UsageError(f"{out} {problem}; choose another name")

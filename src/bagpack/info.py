@@ -32,9 +32,7 @@ def kind_of(path: Path) -> str:
     manifest = read_json(path / MANIFEST) if (path / MANIFEST).exists() else None
     kind = manifest.get("kind") if isinstance(manifest, dict) else "corpus" if is_unfinished(path) else None
     if kind not in KINDS:
-        raise StoreError(
-            f"{path} is not a BagPack artefact; name a store, snippets, a matrix, a model, a basis or a search index"
-        )
+        raise StoreError(f"{path} is not a BagPack artefact; name a store, a matrix, a model, a basis, ...")
     return str(kind)
 
 
@@ -69,13 +67,8 @@ def describe(path: Path) -> dict[str, Any]:
     facts = {**artefact.manifest, **artefact.manifest.get("manifest", {})}  # a model's has scores and data
     shown = {name: value for name, value in facts.items() if name not in HIDDEN}
     content = digest(json.dumps(artefact.manifest["checksums"], sort_keys=True).encode())
-    return {
-        **shown,
-        "kind": kind.removeprefix("bagpack-"),
-        "path": str(path),
-        "bytes": artefact.size,
-        "content_hash": content,
-    }
+    shown |= {"kind": kind.removeprefix("bagpack-"), "path": str(path)}
+    return {**shown, "bytes": artefact.size, "content_hash": content}
 
 
 def damages(path: Path) -> list[str]:

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any
 
-from bagpack.errors import BagpackError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,11 +42,6 @@ class Lazy:
         """Make it, and call it."""
         return self.get()(*arguments)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.get(), name)
-
 
 # A function over arrays that makes none, so that none are counted by reference: interning would take ten times as long.
 kernel = partial(Lazy, _nrt=False)
@@ -61,13 +54,8 @@ intrinsic = partial(Lazy, intrinsic=True)
 
 
 def _compile(function: Callable[..., Any], intrinsic: bool = False, **options: Any) -> Any:
-    try:
-        import numba
-    except OSError as error:  # the library of LLVM takes 200 MB of address space
-        raise BagpackError(
-            f"numba, which compiles the kernels, cannot be loaded ({error}); if memory is limited (ulimit -v), allow "
-            f"1 GB or more"
-        ) from error
+    import numba
+
     if intrinsic:
         return numba.extending.intrinsic(function)
     try:

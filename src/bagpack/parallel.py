@@ -225,24 +225,24 @@ def _load(path: str) -> Any:
     return joblib.load(path, mmap_mode="r")
 
 
-def _store(path: str, value: Any) -> None:
-    """A backend may run a task twice at once, so each writes its own file and renames it."""
-    own = f"{path}.{uuid.uuid4().hex}"
+def _put(value: Any, path: str, facts: Any = None) -> Shared:
+    """Put something into a file; without a path, it is held in memory."""
+    if not path:
+        return Shared(held=value, facts=facts)
+    own = f"{path}.{uuid.uuid4().hex}"  # renamed, since a backend may run a task twice at once
     check_reached(os.path.dirname(path))
     with disk_errors(Path(path).parent.parent):
         joblib.dump(value, own)
     os.replace(own, path)
+    return Shared(path, facts=facts)
 
 
 @contextmanager
 def share(value: Any, tasks: int, near: str | Path | None = None) -> Iterator[Shared]:
     """Put something where the workers of `tasks` tasks can read it."""
-    if _stays_here(tasks) or _backend() == "ThreadingBackend":
-        yield Shared(held=value)
-        return
-    with scratch(near) as place:
-        _store(str(place / "shared"), value)
-        yield Shared(str(place / "shared"))
+    here = _stays_here(tasks) or _backend() == "ThreadingBackend"
+    with nullcontext() if here else scratch(near) as place:
+        yield _put(value, str(place / "shared") if place else "")
 
 
 @contextmanager
@@ -257,7 +257,7 @@ def gather(
     here = _stays_here(len(calls))
     with nullcontext() if here else scratch(near) as place:
         paths = [str(place / f"{at:06d}") if place else "" for at in range(len(calls))]
-        tasks = (delayed(_leave)(path, work, call) for path, call in zip(paths, calls, strict=True))
+        tasks = (delayed(_call)(path, work, call) for path, call in zip(paths, calls, strict=True))
         left = []
         for result in run(tasks, 1 if here else None):
             left.append(result)
@@ -266,12 +266,9 @@ def gather(
         yield left
 
 
-def _leave(path: str, work: Work, call: tuple[Any, ...]) -> Shared:
+def _call(path: str, work: Work, call: tuple[Any, ...]) -> Shared:
     facts, arrays = work(*call)
-    if not path:
-        return Shared(held=arrays, facts=facts)
-    _store(path, arrays)
-    return Shared(path=path, facts=facts)
+    return _put(arrays, path, facts)
 
 
 @contextmanager
@@ -343,11 +340,8 @@ def _spark(stack: ExitStack, address: str | None, workers: int) -> None:
     register = import_extra("joblibspark", "joblibspark", "spark", "--backend spark").register_spark
     # Workers run whatever `python3` is otherwise, and end in a TypeError that says nothing of it.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    options = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-    }
+    options = dict.fromkeys(("spark.ui.enabled", "spark.ui.showConsoleProgress"), "false")
+    options["spark.log.level"] = "ERROR"
     if address is None or address.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     stack.enter_context(warnings.catch_warnings())

@@ -110,10 +110,8 @@ def _workbook(path: Path, rows: Iterable[Sequence[Cell]]) -> bytes:
     sheet = book.add_worksheet()
     for at, row in enumerate(rows):
         if at == MAX_ROWS or len(row) > MAX_COLUMNS:
-            raise UsageError(
-                f"{path} would have more than {MAX_ROWS:,} rows or {MAX_COLUMNS:,} columns, the most that .xlsx can "
-                f"hold; name it .tsv or .csv"
-            )
+            most = f"{MAX_ROWS:,} rows or {MAX_COLUMNS:,} columns, the most that .xlsx can hold"
+            raise UsageError(f"{path} would have more than {most}; name it .tsv or .csv")
         for column, cell in enumerate(row):
             number = isinstance(cell, int | float) and not isinstance(cell, bool)
             sheet.write(at, column, cell if number else cell_text(cell)[:MAX_CELL])

@@ -3,11 +3,13 @@
 import json
 import multiprocessing
 import os
+import resource
 import signal
 
 import pytest
 from tests.kills import killed_at
 
+from bagpack import files
 from bagpack.artefacts import LOCK, Kind, check_place, locked, member, new_artefact, open_artefact
 from bagpack.errors import StoreError
 from bagpack.files import map_array, read_json, replacing, write_text
@@ -58,14 +60,6 @@ def test_a_first_artefact_that_was_killed_is_not_in_the_way(tmp_path):
     assert step > 5
 
 
-def test_whoever_has_read_the_manifest_keeps_the_view(tmp_path):
-    save(tmp_path / "a", "old")
-    before = open_artefact(tmp_path / "a", TEST)
-    save(tmp_path / "a", "new")
-    assert before.damages() == []
-    assert before.file("inner/data").read_text() == "old"
-
-
 def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
     for name in ("a", "none"):
         if name == "a":
@@ -78,8 +72,11 @@ def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
     assert not (tmp_path / "a" / ".bagpack-new").exists()
 
 
-def test_the_same_content_again_replaces_damaged_files(tmp_path):
+def test_a_new_artefact_leaves_the_old_files_to_readers_and_replaces_damaged_ones(tmp_path):
+    save(tmp_path / "a", "old")
+    before = open_artefact(tmp_path / "a", TEST)
     save(tmp_path / "a", "same")
+    assert before.damages() == [] and before.file("inner/data").read_text() == "old"
     open_artefact(tmp_path / "a", TEST).file("more").write_text("damaged")
     save(tmp_path / "a", "same")
     assert content_of(tmp_path / "a") == "same"
@@ -157,6 +154,25 @@ def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypa
     monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
     with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
         pass
+
+
+def test_a_file_system_without_locks_refuses_nobody(tmp_path, monkeypatch):
+    def unsupported(number, *, blocking):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("filelock.lock_descriptor", unsupported)
+    with locked(tmp_path / "a"), locked(tmp_path / "a"):
+        (tmp_path / "a" / "data").touch()
+
+
+@pytest.mark.parametrize("hard", [resource.RLIM_INFINITY, 4096])
+def test_an_infinite_limit_on_open_files_is_never_asked_for(monkeypatch, hard):
+    """macOS: the hard limit is infinite, the kernel's own limit is not."""
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits[0]))
+    files._allow_more_files.__wrapped__()
+    assert asked == [4096 if hard == 4096 else 10_240]
 
 
 def test_every_changed_byte_is_found(tmp_path):

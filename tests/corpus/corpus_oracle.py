@@ -1,7 +1,10 @@
 """Stores read back as plain Python values, and readers of token lines written the obvious way."""
 
+import bz2
+import gzip
 import html
 import json
+import lzma
 import re
 import unicodedata
 from itertools import chain
@@ -14,12 +17,12 @@ from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.files import zstd
 
+COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
-KNOWN_TAGS = [
-    *DOCUMENT_TAGS,
-    *("s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"),
-]
+BOUNDARY_TAGS = ["s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"]
+KNOWN_TAGS = DOCUMENT_TAGS + BOUNDARY_TAGS
 
 
 def fold(text):

@@ -20,33 +20,29 @@ WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)]
 WORDS += ["Löwen", "&amp;", "naïve", "<", "Ok"]
 
 
+def drawn(documents, longest):
+    """Sentences of some documents, the same whatever was drawn before."""
+    RANDOM.seed(documents)
+    numbers = [[RANDOM.randint(1, longest) for _ in range(RANDOM.randint(1, 12))] for _ in range(documents)]
+    return [[RANDOM.choices(WORDS, k=number) for number in own] for own in numbers]
+
+
 def vertical(documents=40, tagged=True):
-    RANDOM.seed(documents)  # the same whatever was made before
     lines = []
-    for number in range(documents):
-        if tagged:
-            lines.append(f'<text id="d{number}">')
-        for _ in range(RANDOM.randint(1, 12)):
-            lines.append("<s>")
-            for _ in range(RANDOM.randint(1, 20)):
-                word = RANDOM.choice(WORDS)
-                lines.append(f"{word}\tX\t{word.lower()}")
-            lines.append("</s>")
-        if tagged:
-            lines.append("</text>")
+    for number, document in enumerate(drawn(documents, 20)):
+        lines += [f'<text id="d{number}">'] * tagged
+        for own in document:
+            lines += ["<s>", *(f"{word}\tX\t{word.lower()}" for word in own), "</s>"]
+        lines += ["</text>"] * tagged
     return "\n".join(lines) + "\n"
 
 
 def conllu(documents=30, tagged=True):
-    RANDOM.seed(documents)
     lines = []
-    for number in range(documents):
-        if tagged:
-            lines.append(f"# newdoc id = d{number}")
-        for _ in range(RANDOM.randint(1, 12)):
-            for i in range(RANDOM.randint(1, 15)):
-                word = RANDOM.choice(WORDS)
-                lines.append(f"{i + 1}\t{word}\t{word.lower()}" + "\t_" * 7)
+    for number, document in enumerate(drawn(documents, 15)):
+        lines += [f"# newdoc id = d{number}"] * tagged
+        for own in document:
+            lines += [f"{i}\t{word}\t{word.lower()}" + "\t_" * 7 for i, word in enumerate(own, 1)]
             lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -117,16 +113,6 @@ def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, ne
         assert len(plan.parts) > 1 or part_bytes == 30_000
         assert sentences(corpus) == oracle(text, str(source))
         assert corpus.documents == (len({document for document, _ in sentences(corpus)}) if tagged else 1)
-
-
-def test_a_document_that_spans_slices_keeps_its_name_and_is_counted_once(tmp_path, write):
-    one = "".join(f"<s>\nword{i}\tN\tword{i}\n</s>\n" for i in range(400))
-    short = '<text id="{}">\n<s>\nend\tN\tend\n</s>\n</text>\n'
-    text = short.format("first") + f'<text id="long">\n{one}</text>\n' + short.format("last")
-    corpus = build(write("a.vert", text), tmp_path / "s", part_bytes=1_000)
-    assert len(corpus.segments) > 5
-    assert [document for document, _ in sentences(corpus)] == ["first"] + ["long"] * 400 + ["last"]
-    assert corpus.documents == 3
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

@@ -8,9 +8,6 @@ from corpus_oracle import build, sentences, text_of, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
-from bagpack.corpus.options import TextOptions
 from bagpack.corpus.text.casefold import fold_case, folding
 from bagpack.corpus.text.languages import LANGUAGES
 from bagpack.corpus.text.lemmas import get_annotator
@@ -23,6 +20,7 @@ CUT = {
         ("C’est-à-dire qu’il a rendez-vous avec quelqu’un.", "C’est-à-dire|qu’|il|a|rendez-vous|avec|quelqu’un|."),
         ("Mme. Durand et MM. Petit, Roux, etc. sont là-bas.", "Mme.|Durand|et|MM.|Petit|,|Roux|,|etc.|sont|là-bas|."),
         ("C'est de l'art.", "C'|est|de|l'|art|."),
+        ("Mort en 44 av. J.-C. il y a longtemps. Rome.", "Mort|en|44|av|.|J.|-|C.|il|y|a|longtemps|./Rome|."),
         ("Y a-t-il du pain ? Donne-moi celui-ci.", "Y|a|-t-il|du|pain|?/Donne|-moi|celui-ci|."),
     ],
     "de": [
@@ -56,11 +54,11 @@ CUT = {
 
 @pytest.mark.parametrize("lang", CUT)
 def test_sentences_and_tokens(lang, tmp_path, write):
-    for text, expected in CUT[lang]:
-        forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
-        corpus = build(write("a.txt", text + "\n"), tmp_path / "s", lang=lang, **forms)
-        assert "/".join("|".join(sentence) for sentence in words(corpus)) == expected
-        assert text_of(corpus.segments[0], 0, corpus.tokens).replace(" ", "") == text.replace(" ", "")
+    texts, expected = zip(*CUT[lang], strict=True)
+    forms = {"level": "form", "annotator": "none"} if lang == "oc" else {}  # no dictionary has it
+    corpus = build(write("a.txt", "\n".join(texts) + "\n"), tmp_path / "s", lang=lang, **forms)
+    assert "/".join("|".join(sentence) for sentence in words(corpus)) == "/".join(expected)
+    assert text_of(corpus.segments[0], 0, corpus.tokens).replace(" ", "") == "".join(texts).replace(" ", "")
 
 
 LEMMAS = {
@@ -130,21 +128,12 @@ def test_english_lemmas(kind):
     assert [answer.casefold() for answer in answers] == list(lemmas)
 
 
-@pytest.mark.parametrize("spec", ["spacy:en", "treetagger", "", "simplemma:en"])
-def test_unknown_annotator(spec):
-    with pytest.raises(UsageError, match="choose auto, simplemma, jieba, fugashi or none"):
-        get_annotator(spec, "en")
-
-
-def test_unknown_language_lists_what_there_is():
+def test_unknown_annotators_and_languages():
+    for spec in ("spacy:en", "treetagger", "", "simplemma:en"):
+        with pytest.raises(UsageError, match="choose auto, simplemma, jieba, fugashi or none"):
+            get_annotator(spec, "en")
     with pytest.raises(UsageError, match=r"'xx'.* de .* en "):
         get_annotator("simplemma", "xx")
-
-
-def indexed(source, options):
-    store = source.with_name("store.bp")
-    index_corpus([str(source)], store, options)
-    return Corpus.open(store)
 
 
 COMPOSED, DECOMPOSED = "Müller", "Mu\N{COMBINING DIAERESIS}ller"
@@ -160,22 +149,19 @@ def test_how_letters_are_put_together_makes_no_difference(text):
 @pytest.mark.parametrize("case", ["fold", "keep"])
 @pytest.mark.parametrize("written", [COMPOSED, DECOMPOSED])
 @pytest.mark.parametrize("kind", ["text", "vertical"])
-def test_composed_and_decomposed_letters_are_one_word(tmp_path, written, case, kind):
+def test_composed_and_decomposed_letters_are_one_word(tmp_path, write, written, case, kind):
     text = f"Frau {written} singt.\n" if kind == "text" else f"<s>\nFrau\tFrau\n{written}\t{written}\n</s>\n"
-    source = tmp_path / f"corpus.{'txt' if kind == 'text' else 'vert'}"
-    source.write_text(text, encoding="utf-8")
-    options = TextOptions(format=kind, lang="de", case=case)
-    corpus = indexed(source, options)
+    corpus = build(write("corpus", text), tmp_path / "s", format=kind, lang="de", case=case)
     for asked in (COMPOSED, DECOMPOSED):
-        assert corpus.keys_of([asked]) == [folding(options)(COMPOSED)]
+        assert corpus.keys_of([asked]) == [folding(corpus.options)(COMPOSED)]
         assert corpus.count(asked) == 1
         [line] = corpus.contexts(asked)
         assert written in line.text  # the text stays as it was
 
 
-def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path):
+def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path, write):
     forms = ["Häuser", unicodedata.normalize("NFD", "Häuser")]
-    (tmp_path / "text.txt").write_text(f"Zwei {forms[0]} und drei {forms[1]}.\n", encoding="utf-8")
-    corpus = indexed(tmp_path / "text.txt", TextOptions(lang="de"))
+    text = f"Zwei {forms[0]} und drei {forms[1]}.\n"
+    corpus = build(write("text.txt", text), tmp_path / "s", lang="de")
     assert corpus.count("Haus") == 2
     assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2

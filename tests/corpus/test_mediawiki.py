@@ -244,10 +244,8 @@ def test_a_damaged_page_is_reported_with_its_line_or_skipped(change, tmp_path, w
 
 
 def test_damaged_streams_are_reported(tmp_path, write):
-    streams = [
-        bz2.compress((HEADER if k == 0 else page(f"Dog {k}", f"It barks {k * 7919}.")).encode())
-        for k in range(40)
-    ]
+    pieces = [HEADER, *(page(f"Dog {k}", f"It barks {k * 7919}.") for k in range(1, 40))]
+    streams = [bz2.compress(piece.encode()) for piece in pieces]
     whole = b"".join(streams)
     with pytest.raises(InputError, match="truncated"):
         build(write("a.xml.bz2", whole[:-20]), tmp_path / "s", part_bytes=2000)

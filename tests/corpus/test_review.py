@@ -2,12 +2,11 @@
 
 import json
 import os
-import textwrap
 
 import pytest
 from corpus_oracle import build, words
 
-from bagpack.artefacts import LOCK, Kind, new_artefact, seal_of
+from bagpack.artefacts import LOCK, Kind, new_artefact
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.readers.text import is_wrapped
@@ -30,36 +29,13 @@ NOT_WRAPPED = {
     "even, but short lines": ("The lion sleeps tonight.\n" * 4 + "\n") * 4,
     "long lines": (" ".join([LINE] * 3) + "\n") * 4 + "\n",
     "too few to say": (LINE + "\nYes.\n\n") * 2,
+    "no blank lines": (LINE + "\n") * 20,
 }
 
 
 @pytest.mark.parametrize("kind", NOT_WRAPPED)
 def test_lines_that_are_not_wrapped_are_not_joined(kind):
     assert not is_wrapped(NOT_WRAPPED[kind].encode())
-
-
-def test_paragraphs_of_e_books_are_joined():
-    prose = "The lion is the only cat that lives in large social groups. It sleeps for most of the day. " * 3
-    assert is_wrapped("\n\n".join([textwrap.fill(prose, 72)] * 4).encode() + b"\n")
-    assert not is_wrapped(textwrap.fill(prose, 72).encode() + b"\n")  # without blank lines, nothing says so
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "what"),
-    [
-        ("a.json", '[{"text": "Lions sleep."},\n {"text": "Cats hunt."}]\n', "JSON, but not JSON lines"),
-        ("b.json", '{\n  "text": "Lions sleep."\n}\n', "JSON, but not JSON lines"),
-        ("c.xml", '<?xml version="1.0"?>\n<TEI><text><p>Lions sleep.</p></text></TEI>\n', "an XML file"),
-        ("d.xml", "<TEI><text><p>Lions sleep.</p></text></TEI>\n", "an XML file"),
-        ("e.xml", '<?xml version="1.0"?>\n<!DOCTYPE TEI>\n<TEI><p>Lions sleep.</p></TEI>\n', "an XML file"),
-    ],
-)
-def test_markup_is_not_counted_as_words(name, text, what, tmp_path, write):
-    with pytest.raises(InputError, match=what):
-        build(write(name, text), tmp_path / "s")
-    assert build(tmp_path / name, tmp_path / "s", format="text").tokens > 5
-    folder = index_corpus([write("f/x.txt", "Lions.\n").parent], tmp_path / "t", jobs=1)
-    assert folder.left_out == []
 
 
 def test_json_lines_on_standard_input_with_a_long_first_line(tmp_path, cli):
@@ -122,27 +98,6 @@ def test_the_error_names_the_file_that_is_missing(tmp_path):
             (tmp_path / "in" / "missing.tsv").read_text()
     with pytest.raises(StoreError, match="cannot be written"), replacing(tmp_path / "none" / "out.tsv"):
         pass
-
-
-@pytest.mark.parametrize(
-    "options", [{"lang": 5}, {"lang": None}, {"max_sentence": "x"}, {"max_line": 0}, {"bad_lines": []}]
-)
-def test_forged_options_are_one_sentence(options, tmp_path, write, cli):
-    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s")
-    path = tmp_path / "s" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["options"].update(options)
-    path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
-    done = cli("info", tmp_path / "s")
-    assert done.code == 1
-    assert "unexpected error" not in done.err
-    assert done.err.count("\n") == 1
-
-
-def test_the_era_does_not_end_a_french_sentence(tmp_path, write):
-    text = "Il est mort en 44 av. J.-C. il y a longtemps. Rome pleure.\n"
-    corpus = build(write("a.txt", text), tmp_path / "s", lang="fr")
-    assert [line[0] for line in words(corpus)] == ["Il", "Rome"]
 
 
 def test_a_sentence_is_not_cut_when_a_segment_is_full(tmp_path, write, monkeypatch):

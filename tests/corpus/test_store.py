@@ -118,23 +118,15 @@ def test_what_is_no_store_is_reported(tmp_path, cli, write):
     write("d/x.txt", "x")
     write("e/manifest.json", '{"kind": "model"}')
     write("f/manifest.json", "[]")
-    for name, message in [
-        ("d", "has no manifest.json"),
-        ("e", "is a BagPack model, not a store"),
-        ("f", "not a store"),
-        ("g", "does not exist; make one with bagpack index"),
-    ]:
+    write("h/.bagpack-lock", "")
+    for name, message in {
+        "d": "has no manifest.json", "e": "is a BagPack model, not a store", "f": "not a store",
+        "g": "does not exist; make one with bagpack index", "h": "an unfinished build is at",
+    }.items():  # fmt: skip
         with pytest.raises(StoreError, match=re.escape(message)):
             Corpus.open(tmp_path / name)
         for options in ((), ("--verify",)):
-            done = cli("info", tmp_path / name, *options)
-            assert done.code == 1
-            assert done.err.startswith("bagpack: ")
-            assert "unexpected error" not in done.err
-    (tmp_path / "g" / "segments").mkdir(parents=True)
-    (tmp_path / "g" / ".bagpack-lock").touch()
-    with pytest.raises(StoreError, match="an unfinished build is at"):
-        Corpus.open(tmp_path / "g")
+            assert cli("info", tmp_path / name, *options).sentence()
 
 
 def test_a_full_disk(tmp_path, write):
@@ -176,13 +168,14 @@ def test_a_file_size_limit(tmp_path, write):
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-@pytest.mark.parametrize(("descriptors", "code"), [(6, 1), (10, 1), (40, 0)])
+@pytest.mark.parametrize(("descriptors", "code"), [(10, 1), (40, 0)])
 def test_few_file_descriptors(descriptors, code, tmp_path, write):
     source = write("a.txt", "Lions sleep.\n")
     done = limited(resource.RLIMIT_NOFILE, descriptors, "index", source, "--out", tmp_path / "s", "-j", 1)
     assert done.returncode == code
     assert ("too many open files; raise the limit" in done.stderr) == bool(code)
     assert "Traceback" not in done.stderr
+    assert ("add --resume" in done.stderr) == (bool(code) and any(tmp_path.glob("s/segments/*.json")))
 
 
 def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):

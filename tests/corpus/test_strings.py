@@ -36,23 +36,25 @@ def test_sort_order_is_that_of_bytes_and_stable(items):
     assert order == sorted(range(len(items)), key=lambda i: items[i])
 
 
+def assert_found(items, asked):
+    bounds = [bisect_left(items, query) for query in asked]
+    assert Strings.of(items).first_not_below(asked).tolist() == bounds
+    equal = [items[at : at + 1] == [query] for at, query in zip(bounds, asked, strict=True)]
+    assert Strings.of(items).find(asked).tolist() == np.where(equal, bounds, -1).tolist()
+
+
 @given(byte_strings | nasty_strings, byte_strings)
 def test_find_is_a_binary_search_for_equality(items, queries):
     items = sorted(set(items))
-    asked = [*queries, *items, b"\xff" * 9]
     for times in (1, FEW + 1):  # without and with the kernel
-        found = Strings.of(items).find(asked * times).tolist()
-        assert found == [items.index(query) if query in items else -1 for query in asked] * times
-        bounds = Strings.of(items).first_not_below(asked * times).tolist()
-        assert bounds == [bisect_left(items, query) for query in asked] * times
+        assert_found(items, [*queries, *items, b"\xff" * 9] * times)
 
 
 @given(byte_strings | nasty_strings, st.data())
 def test_equal_strings_are_found_at_their_place(items, data):
     others = [data.draw(st.sampled_from([item, item[:-1], item[:-1] + b"x", b""])) for item in items]
-    assert Strings.of(items).equals(Strings.of(others)).tolist() == [
-        a == b for a, b in zip(items, others, strict=True)
-    ]
+    expected = [a == b for a, b in zip(items, others, strict=True)]
+    assert Strings.of(items).equals(Strings.of(others)).tolist() == expected
 
 
 @pytest.mark.parametrize("size", [0, 1, SAMPLED, SAMPLED + 1, 3000])
@@ -63,12 +65,7 @@ def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
     items = ["".join(rng.choices(pieces, k=4)) + str(rng.randrange(900)) for _ in range(size)]
     items = sorted([item.encode() for item in [*items, *items[::2]]])  # half of them twice
     asked = [*items, *(item + b"0" for item in items), *(item[:-1] for item in items), *(b"", b"zz") * FEW]
-    strings, bounds = Strings.of(items), [bisect_left(items, item) for item in asked]
-    assert strings.first_not_below(asked).tolist() == bounds
-    known = set(items)
-    assert strings.find(asked).tolist() == [
-        k if item in known else -1 for item, k in zip(asked, bounds, strict=True)
-    ]
+    assert_found(items, asked)
 
 
 @given(st.lists(st.text(max_size=8) | st.text("IİıiAÄäa\u0308\u0307ΐẞß", max_size=8), max_size=20))
@@ -120,11 +117,17 @@ def as_array(tokens):
     )
 
 
-@given(tokens_lists, st.sets(st.integers(0, 5)))
-def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped):
+@given(tokens_lists, st.sets(st.integers(0, 5)), st.lists(st.integers(0, 60), max_size=8), st.booleans())
+def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped, positions, tagged):
+    """And tags and starts of documents move with their tokens."""
     type_of_raw = np.array([-1 if kind in dropped else 10 + kind for kind in range(6)])
-    array = as_array(tokens)
-    left = array[: keep_tokens(array, type_of_raw, np.empty(0, np.uint8), np.empty(0, np.int64))]
+    positions = sorted(p for p in positions if p <= len(tokens))
+    array, starts = as_array(tokens), np.array(positions, np.int64)
+    tags = np.array([kind for kind, _, _ in tokens] if tagged else [], np.uint8)
+    left = array[: keep_tokens(array, type_of_raw, tags, starts)]
+    assert starts.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
+    if tagged:
+        assert tags[: left.size].tolist() == [kind for kind, _, _ in tokens if kind not in dropped]
 
     expected = []
     starts = space = False
@@ -136,16 +139,6 @@ def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped):
         expected.append((10 + kind, starts, not space and not starts))
         starts = space = False
     assert [(int(t & TYPE_MASK), bool(t & SENTENCE_START), bool(t & GLUED)) for t in left] == expected
-
-
-@given(tokens_lists, st.sets(st.integers(0, 5)), st.lists(st.integers(0, 60), max_size=8))
-def test_document_starts_move_with_dropped_tokens(tokens, dropped, positions):
-    type_of_raw = np.array([-1 if kind in dropped else kind for kind in range(6)])
-    positions = sorted(p for p in positions if p <= len(tokens))
-    starts, tags = np.array(positions, np.int64), np.array([kind for kind, _, _ in tokens], np.uint8)
-    left = keep_tokens(as_array(tokens), type_of_raw, tags, starts)
-    assert starts.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
-    assert tags[:left].tolist() == [kind for kind, _, _ in tokens if kind not in dropped]
 
 
 @given(tokens_lists)

@@ -235,13 +235,9 @@ def test_each_kernel_is_compiled_once():
     """A constant among the arguments makes numba compile a kernel for it, and all that it calls: twice the time."""
     split_word("The lion's share, e.g. 1,000. Then J. Smith, www.a.org; a@b.org", "en")
     split_word("Aujourd'hui, c'est-à-dire demain, vas-tu l'eau?", "fr")
-    for module in (tokenizer,):
-        kernels = {name: kernel for name, kernel in vars(module).items() if hasattr(kernel, "py_func")}
-        assert len(kernels) >= 6
-        for name, kernel in kernels.items():
-            cached = {key[0] for key in kernel._cache._cache_file._load_index()}
-            if kernel.py_func.__module__ != module.__name__:  # others call it, too, with arrays of their own
-                cached = {tuple(kind for kind in kinds if not hasattr(kind, "ndim")) for kinds in cached}
-                assert len(cached) <= 1, (name, cached)  # none if its file changed after these were compiled
-            else:
-                assert len(cached) == 1, (name, cached)
+    kernels = {name: kernel for name, kernel in vars(tokenizer).items() if hasattr(kernel, "py_func")}
+    own = {name: found for name, found in kernels.items() if found.py_func.__module__ == tokenizer.__name__}
+    assert len(own) >= 6
+    for name, found in own.items():
+        cached = {key[0] for key in found._cache._cache_file._load_index()}
+        assert len(cached) == 1, (name, cached)

@@ -52,10 +52,8 @@ IN_THE_WILD = {
 @pytest.mark.parametrize("case", IN_THE_WILD)
 def test_what_files_are_like_in_the_wild(case, tmp_path, write):
     lines, expected = IN_THE_WILD[case]
-    assert (
-        flat(build(write("a.vert", lines), tmp_path / "s", format="vertical", columns="word,tag,lemma"))
-        == expected
-    )
+    corpus = build(write("a.vert", lines), tmp_path / "s", format="vertical", columns="word,tag,lemma")
+    assert flat(corpus) == expected
 
 
 def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path, write):

@@ -16,7 +16,7 @@ ORDER = (
     "info", "app", "cli",
 )  # fmt: skip
 IN_CORPUS = (
-    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words", "word_classes",
+    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words",
     "readers", "build",
 )  # fmt: skip
 

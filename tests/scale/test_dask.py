@@ -38,27 +38,23 @@ def test_whole_way_gives_the_same_bytes(cluster, local, place, journey):
     assert not (cluster.place / "not-for-workers").exists()  # a worker chooses no place of its own
 
 
-def test_worker_killed_while_indexing(cluster, local, place, go):
-    cluster.workers("one", "two")
+@pytest.mark.parametrize(
+    ("command", "victim", "other", "made"),
+    [(INDEX, "one", "two", ("z.bp",)), (VECTORS, "two", "three", ("z.bp", "m.bpm"))],
+)
+def test_a_worker_is_killed(command, victim, other, made, cluster, local, place, go):
+    """While indexing and while counting; the scheduler is named by its file and by its address."""
+    cluster.workers(victim, other)
     here = place("killed")
-    thread, held = cluster.kill_in_the_middle("one")
-    go(*INDEX, "--backend", "dask", "--address", str(cluster.file))
+    if command is VECTORS:
+        go(*INDEX, "--jobs", "1")
+    thread, held = cluster.kill_in_the_middle(victim)
+    address = cluster.address if command is VECTORS else str(cluster.file)
+    go(*command, "--backend", "dask", "--address", address)
     thread.join(LIMIT)
     assert held
-    assert artefacts(here) == only(local, "z.bp")
-    cluster.workers("two")
-
-
-def test_worker_killed_while_counting(cluster, local, place, go):
-    cluster.workers("two", "three")
-    here = place("killed")
-    go(*INDEX, "--jobs", "1")
-    thread, held = cluster.kill_in_the_middle("two")
-    go(*VECTORS, "--backend", "dask", "--address", cluster.address)
-    thread.join(LIMIT)
-    assert held
-    assert artefacts(here) == only(local, "z.bp", "m.bpm")
-    cluster.workers("three")
+    assert artefacts(here) == only(local, *made)
+    cluster.workers(other)
 
 
 def test_joblib_context_is_enough(cluster, local, place, go):

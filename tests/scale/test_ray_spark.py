@@ -8,10 +8,10 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_tasks")]
 
-NEEDED = {"ray": ("ray",), "spark": ("pyspark", "joblibspark"), "dask": ("distributed",)}
+NEEDED = {"ray": ("ray",), "spark": ("pyspark", "joblibspark")}
 
 
-@pytest.mark.parametrize("engine", ["ray", "spark", "dask"])
+@pytest.mark.parametrize("engine", NEEDED)
 def test_whole_way_gives_the_same_bytes(engine, place, journey):
     missing = [name for name in NEEDED[engine] if importlib.util.find_spec(name) is None]
     if missing:

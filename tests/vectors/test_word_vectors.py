@@ -8,7 +8,7 @@ import pytest
 from bagpack import Corpus, find_pairs, index_corpus
 from bagpack.contexts.targets import Target
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.word_classes import CLASSES, word_classes
+from bagpack.corpus.words import CLASSES, word_classes
 from bagpack.errors import StoreError
 from bagpack.info import damages, describe
 from bagpack.vectors import words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -43,6 +44,7 @@ GONE = {
 }
 # Options of all commands, and whether they have a value.
 GLOBAL = {"--jobs": True, "-j": True, "--backend": True, "--address": True, "--quiet": False, "-q": False}
+LEAST_SPACE = 512 << 20  # bytes of address space, for the libraries alone
 COMPLETION = "_BAGPACK_COMPLETE"  # set by a shell that asks for completions
 EPILOG = "All commands take --jobs, --backend, --address and --quiet too."
 
@@ -114,6 +116,11 @@ def _all_commands(
     ] = False,
 ) -> None:
     """Options of all commands, before or after the command."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= allowed < LEAST_SPACE:  # BLAS and LLVM would end the process, or raise what says nothing of it
+        raise BagpackError(
+            f"only {allowed >> 20} MiB of address space are allowed (ulimit -v); allow 1 GB or more"
+        )
     opt.run.jobs, opt.run.backend, opt.run.address, opt.run.quiet = jobs, backend, address, quiet
 
 

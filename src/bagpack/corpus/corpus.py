@@ -128,9 +128,8 @@ class Corpus:
         found: dict[str, Counter[str]] = {}
         for segment in self.segments:
             for name in segment.attributes.names:
-                found.setdefault(name, Counter()).update(
-                    segment.attributes.counts(name, segment.own_documents)
-                )
+                own = segment.attributes.counts(name, segment.own_documents)
+                found.setdefault(name, Counter()).update(own)
         return {name: counts for name, counts in sorted(found.items()) if counts}
 
     @cached_property

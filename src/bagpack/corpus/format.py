@@ -23,9 +23,9 @@ from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
 from bagpack.files import (
-    RESTORE,
     TooManyFilesError,
     cache_directory,
+    damaged,
     digest,
     map_array,
     read_json,
@@ -34,7 +34,6 @@ from bagpack.files import (
 
 FORMAT_VERSION = 2
 MOST_MARKS = 20_000
-CHUNK = 1 << 20  # values looked at together
 WRITERS = 4  # files written at once
 
 # A token is the number of its type and two flags.
@@ -52,11 +51,10 @@ def below(number: str, mask: np.uint32 | None = None) -> Rule:
 
     def rule(values: Values, numbers: Numbers) -> str:
         bound = numbers[number]
-        for chunk in _chunks(values):
-            plain = chunk if mask is None else chunk & mask
-            for extreme in (int(plain.max()), int(plain.min())):
-                if not 0 <= extreme < bound:
-                    return f"holds {extreme:,}, but there are {bound:,} {number}"
+        plain = values if mask is None else values & mask
+        for extreme in (int(plain.max()), int(plain.min())) if plain.size else ():
+            if not 0 <= extreme < bound:
+                return f"holds {extreme:,}, but there are {bound:,} {number}"
         return ""
 
     rule.__doc__ = f"less than {number}"
@@ -71,12 +69,7 @@ def ascending(last: str, *, exact: bool) -> Rule:
         ends = (int(values[0]), int(values[-1])) if values.size else (0, 0)
         if (exact and (not values.size or ends != (0, bound))) or ends[0] < 0 or ends[1] > bound:
             return f"runs from {ends[0]:,} to {ends[1]:,}, but there are {bound:,} {last}"
-        before = ends[0]
-        for chunk in _chunks(values):
-            if chunk[0] < before or (chunk[1:] < chunk[:-1]).any():
-                return "does not ascend"
-            before = chunk[-1]
-        return ""
+        return "does not ascend" if (values[1:] < values[:-1]).any() else ""
 
     rule.__doc__ = f"ascending, 0 to {last}" if exact else f"ascending, at most {last}"
     return rule
@@ -86,11 +79,9 @@ def counts(total: str) -> Rule:
     """Positive numbers that add up to a number of the segment, or to less."""
 
     def rule(values: Values, numbers: Numbers) -> str:
-        summed = 0
-        for chunk in _chunks(values):
-            if chunk.min() < 1:
-                return f"holds the count {chunk.min()}"
-            summed += int(chunk.sum(dtype=np.int64)) if chunk.max() < 1 << 40 else int(chunk.max())
+        if values.min(initial=1) < 1:
+            return f"holds the count {values.min()}"
+        summed = int(values.sum(dtype=np.float64))  # exact up to 2**53, and no overflow beyond
         if summed > numbers[total]:
             return f"adds up to {summed:,}, but there are {numbers[total]:,} {total}"
         return ""
@@ -106,10 +97,6 @@ def utf8(values: Values, numbers: Numbers) -> str:
     except UnicodeDecodeError as error:
         return f"is not UTF-8 (at byte {error.start:,})"
     return ""
-
-
-def _chunks(values: Values) -> Iterator[Values]:
-    return (values[at : at + CHUNK] for at in range(0, values.size, CHUNK))
 
 
 @dataclass(frozen=True)
@@ -273,9 +260,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         _check_tags(entry, path / MANIFEST)
     wrong = [entry["name"] for entry in manifest["segments"] if not SEGMENT_NAME.fullmatch(entry["name"])]
     if wrong or not LEXICON_NAME.fullmatch(lexicon):
-        raise StoreError(
-            f"{path / MANIFEST} names {(wrong or [lexicon])[0]!r}, which is no name of a segment or lexicon; {RESTORE}"
-        )
+        name = (wrong or [lexicon])[0]
+        raise damaged(path / MANIFEST, f"names {name!r}, which is no name of a segment or lexicon")
     member(path, SEGMENTS)
     member(path, lexicon)
     return manifest
@@ -283,7 +269,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def read_facts(directory: Path) -> dict[str, Any]:
     if directory.is_symlink():
-        raise StoreError(f"{directory} is a symbolic link, which no store holds; {RESTORE}")
+        raise damaged(directory, "is a symbolic link, which no store holds")
     facts = read_json(directory / FACTS)
     check_entries(facts, FACT_ENTRIES, directory / FACTS)
     _check_tags(facts, directory / FACTS)
@@ -297,7 +283,7 @@ def _check_tags(facts: dict[str, Any], path: Path) -> None:
     check_entries(counted, {}, path, "tags")
     check_entries(counted, dict.fromkeys(counted, int), path, "tags")
     if unknown := sorted(set(counted) - set(UNIVERSAL)):
-        raise StoreError(f"{path} counts the tag {unknown[0]!r}, which this BagPack does not know; {RESTORE}")
+        raise damaged(path, f"counts the tag {unknown[0]!r}, which this BagPack does not know")
 
 
 def check_entries(value: Any, wanted: Any, path: Path, name: str = "") -> None:
@@ -308,12 +294,12 @@ def check_entries(value: Any, wanted: Any, path: Path, name: str = "") -> None:
         right = isinstance(value, wanted if isinstance(wanted, type) else type(wanted))
     if not right:
         shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
-        raise StoreError(f"{path} has {shown} as {name or 'its content'}; it is damaged: {RESTORE}")
+        raise damaged(path, f"has {shown} as {name or 'its content'}")
     if isinstance(wanted, list):
         for number, item in enumerate(value):
             check_entries(item, wanted[0], path, f"{name}[{number}]")
     elif isinstance(wanted, dict):
         for entry, inner in wanted.items():
             if entry not in value:
-                raise StoreError(f"{path} lacks the entry {f'{name}.{entry}' if name else entry}; {RESTORE}")
+                raise damaged(path, f"lacks the entry {f'{name}.{entry}' if name else entry}")
             check_entries(value[entry], inner, path, f"{name}.{entry}" if name else entry)

@@ -7,7 +7,7 @@ from typing import Any
 
 from bagpack.corpus.text.languages import language
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import RESTORE
+from bagpack.files import damaged
 
 MAX_LINE = 32 << 20
 MOST = (1 << 31) - 1  # kernels count in 32 bits
@@ -72,7 +72,7 @@ class TextOptions:
         chosen = {name: value for name, value in values.items() if name in known}
         for name, value in chosen.items():
             if type(value) is not known[name]:
-                raise StoreError(f"the manifest has {value!r} as options.{name}; it is damaged: {RESTORE}")
+                raise damaged("the manifest", f"has {value!r} as options.{name}")
         try:
             return cls(**chosen)
         except UsageError as error:

@@ -76,11 +76,10 @@ class Segment:
     @property
     def numbers(self) -> dict[str, int]:
         """Tokens, types and keys: what the lengths and values of the files depend on."""
-        own = {name: self.facts[name] for name in ("tokens", "types", "keys")} | {
-            "universal tags": len(UNIVERSAL)
-        }
-        listed = "attributes.bounds" in self.facts["checksums"]
-        return own | ({"attributes": len(self.facts.get("attributes", ()))} if listed else {})
+        own = {name: self.facts[name] for name in ("tokens", "types", "keys")}
+        if "attributes.bounds" in self.facts["checksums"]:
+            own["attributes"] = len(self.facts.get("attributes", ()))
+        return {**own, "universal tags": len(UNIVERSAL)}
 
     @property
     def has_tags(self) -> bool:
@@ -236,7 +235,6 @@ class Lexicon:
     """
 
     def __init__(self, directory: Path, tokens: int, keys: int) -> None:
-        self.directory = directory
         format.check(directory, format.LEXICON, {"tokens": tokens, "keys": keys})
         files = format.LEXICON.items()
         arrays = {name: read_only(map_array(directory / name, array.dtype)) for name, array in files}

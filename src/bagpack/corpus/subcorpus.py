@@ -160,9 +160,8 @@ class Subcorpus(Corpus):
         every = [opened(directory) for directory in whole.segments.directories]
         self._selected = [segment.selected for segment in every]
         tokens = [int(segment.document_lengths.sum()) for segment in every]
-        self.name, self.absolute_name = (
-            f"{name}{WHERE}{condition}" for name in (whole.name, whole.absolute_name)
-        )
+        self.name = f"{whole.name}{WHERE}{condition}"
+        self.absolute_name = f"{whole.absolute_name}{WHERE}{condition}"
         self.tokens, self.documents = sum(tokens), sum(segment.own_documents.size for segment in every)
         self.segment_tokens = [own for own in tokens if own]
         used = [segment.directory for segment, own in zip(every, tokens, strict=True) if own]
@@ -221,7 +220,7 @@ def _select(corpus: Corpus, condition: str) -> Subcorpus:
     part = Subcorpus(corpus, condition)
     if not part.segments:
         raise UsageError(
-            f"no document of {corpus.name} satisfies --where {condition!r}; bagpack info lists the values"
+            f"no document of {corpus.name} satisfies {condition!r}; bagpack info lists the values"
         )
     return part
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bagpack.corpus.word_classes import class_numbers
+from bagpack.corpus.words import class_numbers
 from bagpack.errors import UsageError
 from bagpack.tasks.pairs import Pair
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bagpack.contexts.targets import ContextSource, Target
-from bagpack.corpus.word_classes import class_names, class_numbers
+from bagpack.corpus.words import class_names, class_numbers
 from bagpack.find.options import FindOptions
 from bagpack.find.training import Trained
 from bagpack.find.vocabulary import corpus_of, targets_of

@@ -32,7 +32,7 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import Array, below, check_entries, strings, write_arrays
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.subcorpus import Subcorpus
-from bagpack.corpus.word_classes import CLASSES, word_classes
+from bagpack.corpus.words import CLASSES, word_classes
 from bagpack.errors import StoreError
 from bagpack.vectors.storage import open_arrays, strings_of
 

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from bagpack import artefacts
 from bagpack.artefacts import MANIFEST, SEGMENTS, WORK, is_kind, is_unfinished, remove_if_empty
 from bagpack.corpus import format
@@ -34,7 +32,7 @@ from bagpack.corpus.readers.base import Source
 from bagpack.corpus.readers.files import printable
 from bagpack.corpus.segment import Segment
 from bagpack.errors import BagpackError, InputError, StoreError, UsageError
-from bagpack.files import DiskError, digest, disk_errors, read_json
+from bagpack.files import DiskError, TooManyFilesError, digest, disk_errors, read_json
 from bagpack.numbers import many
 from bagpack.parallel import delayed, on_one_machine, run, worker_count
 
@@ -117,9 +115,7 @@ def index_corpus(
             if base is None or not _is_indexed(base, plan, append, out, notice):
                 kept = _find_reports(store, plan, resume, out) if resume or append else {}
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
-                wanted = min(
-                    joblib.cpu_count() if jobs is not None and jobs < 0 else jobs or 1, len(plan.parts)
-                )
+                wanted = min(workers_within(sys.maxsize, jobs) or 1, len(plan.parts))
                 if workers is not None and workers < wanted:
                     needed = -(-wanted * WORKER >> 30)  # rounded up
                     notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all")
@@ -139,7 +135,8 @@ def index_corpus(
             if not finished and (wrong or not (store / WORK / SPOOLED).exists()):
                 _sweep(store, current)  # nothing is finished, so nothing is left behind
                 _remove_work(store)
-            kind = next((own for own in (InputError, UsageError, DiskError) if isinstance(error, own)), None)
+            kinds = (InputError, UsageError, DiskError, TooManyFilesError)
+            kind = next((own for own in kinds if isinstance(error, own)), None)
             if finished and kind:
                 kept_parts = many(finished, "finished part")
                 raise kind(f"{error} ({kept_parts} kept: correct it, and add --resume)") from error
@@ -216,9 +213,8 @@ def _is_indexed(
         differing = ["sources"] if held != wanted else []
         differing += ["--" + name.replace("_", "-") for name in now if before[name] != now[name]]
         if differing:
-            raise StoreError(
-                f"{out} was finished with other {', '.join(differing)}; use --append, or --overwrite"
-            )
+            other = ", ".join(differing)
+            raise StoreError(f"{out} was finished with other {other}; use --append, or --overwrite")
         notice(f"{out} is finished: nothing is left to resume")
         return True
     known = set(held)
@@ -355,9 +351,8 @@ def _sweep(store: Path, kept: set[str], reports: Iterable[str] = ()) -> None:
 def _remove_ours(directory: Path) -> None:
     """Remove the files of a segment or a lexicon, and the directory if no other file is in it."""
     if directory.is_dir() and not directory.is_symlink():
-        artefacts.remove_files(
-            directory, {*format.SEGMENT, *format.LEXICON, format.FACTS, f"{format.FACTS}.new"}
-        )
+        ours = {*format.SEGMENT, *format.LEXICON, format.FACTS, f"{format.FACTS}.new"}
+        artefacts.remove_files(directory, ours)
 
 
 def _remove_work(store: Path) -> None:

@@ -17,7 +17,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.attributes import add_metadata
 from bagpack.corpus.readers.base import EXPANSION, Slice, Source
 from bagpack.corpus.readers.files import Named, expand, printable
-from bagpack.corpus.readers.look import UnsuitableError, look, reader_for, say_left_out
+from bagpack.corpus.readers.look import look, reader_for, say_left_out
 from bagpack.errors import InputError
 from bagpack.files import digest
 from bagpack.parallel import delayed, on_one_machine, run
@@ -84,13 +84,11 @@ def find_sources(
 def _look_at(files: list[tuple[Named, str]], options: TextOptions) -> list[Source | LeftOut]:
     found: list[Source | LeftOut] = []
     for file, label in files:
-        left_out = LeftOut(printable(file.path), file.ignored)
-        try:
-            found.append(left_out if file.ignored else look(file.path, options, label))
-        except UnsuitableError as error:
-            if file.named:
-                raise
-            found.append(left_out._replace(reason=error.reason))
+        ignored = LeftOut(printable(file.path), file.ignored)
+        found.append(ignored if file.ignored else look(file.path, options, label))
+        if file.named and isinstance(found[-1], LeftOut):
+            path, reason = found[-1]
+            raise InputError(f"{path} is {reason}; convert it, or read it as it is with --format text")
     return found
 
 

@@ -92,9 +92,7 @@ class _Waiting:
         else:
             return
         bounds = [*firsts.tolist(), batch.flags.size]
-        batch.documents = [
-            document._replace(position=bounds[document.position]) for document in self.documents
-        ]
+        batch.documents = [own._replace(position=bounds[own.position]) for own in self.documents]
         batch.consumed = self.consumed
         self._clear()
         yield batch
@@ -131,12 +129,8 @@ class _Waiting:
         return self._batch(data, spans, np.array(bits, np.uint32), starts), starts
 
     def _batch(
-        self,
-        data: NDArray[np.uint8],
-        spans: NDArray[np.int32],
-        flags: NDArray[np.uint32],
-        firsts: NDArray[np.int64],
-    ) -> Batch:
+        self, data: NDArray[np.uint8], spans: NDArray[np.int32], flags: NDArray[np.uint32], firsts: NDArray[np.int64]
+    ) -> Batch:  # fmt: skip
         """A batch of these tokens; `firsts` are the first of each paragraph."""
         bounds = np.append(np.flatnonzero(flags & SENTENCE_START), flags.size)
         longest = int(np.diff(bounds).max(initial=0))

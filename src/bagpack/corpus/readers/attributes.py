@@ -62,10 +62,8 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
         row = next((table[name] for name in names if name in table), None)
         found.append(replace(source, attributes=scalar_attributes(row)) if row else source)
     if found == sources:
-        raise InputError(
-            f"{path} describes none of the {many(len(sources), 'file')} (its first is {next(iter(table))!r}); name "
-            f"them by path or file name in the column {FILE_COLUMNS[0]}"
-        )
+        problem = f"describes none of the {many(len(sources), 'file')} (its first is {next(iter(table))!r})"
+        raise InputError(f"{path} {problem}; name them by path or file name in the column {FILE_COLUMNS[0]}")
     return found
 
 
@@ -84,9 +82,7 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
             for row in reader:
                 file = row[key].strip() if len(row) == len(names) else ""
                 if any("\0" in cell for cell in row) or (any(row) and (not file or file in table)):
-                    raise csv.Error(
-                        f"{len(row)} of {len(names)} cells, or a file that has no name or one before"
-                    )
+                    raise csv.Error(f"{len(row)} of {len(names)} cells, or no new name of a file")
                 if file:
                     table[file] = dict(zip(names, row, strict=True))
                     del table[file][names[key]]
@@ -96,7 +92,5 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"--metadata {path} cannot be read ({error}); give TSV or CSV in UTF-8") from error
     if not table or len(names) < 2:
-        raise InputError(
-            f"--metadata {path} has no table; begin with a line of column names, one of them file"
-        )
+        raise InputError(f"--metadata {path} has no table; begin with names of columns, one of them file")
     return table

@@ -40,7 +40,6 @@ BLOCK = 4 << 20
 AHEAD = 4  # blocks that are uncompressed before they are asked for
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
-PIECES, PIECE = 16, 1 << 18  # of a sample
 READ = 1 << 18
 REACH = 4 << 20  # bytes in which a document is looked for
 FIRST_LINES = 1 << 13  # bytes of a document; no opening tag is longer
@@ -72,9 +71,7 @@ def expand(names: Iterable[str]) -> list[Named]:
             matches = sorted(glob.glob(name, recursive=True))
             found = [Named(match) for match in matches if Path(match).is_file()]
         if not found:
-            raise InputError(
-                f"there is no file {printable(name)}, nor a directory with files; check the name"
-            )
+            raise InputError(f"there is no file {printable(name)}, nor files in it; check the name")
         files += found
     if not files:
         raise UsageError("no input was named; give files, directories, globs or - for standard input")
@@ -183,9 +180,8 @@ def read_some(read: Callable[[int], bytes], source: Source, size: int, offset: i
         return read(size)
     except (EOFError, *DAMAGED) as error:
         what = "is truncated" if isinstance(error, EOFError) else f"is damaged ({error})"
-        raise InputError(
-            f"{source.name} {what} after about {offset:,} uncompressed bytes; fetch it again"
-        ) from error
+        place = f"after about {offset:,} uncompressed bytes"
+        raise InputError(f"{source.name} {what} {place}; fetch it again") from error
 
 
 def to_text(
@@ -203,29 +199,6 @@ def to_text(
     replaced, skipped = (decode(data, source.encoding, way) for way in ("replace", "skip"))
     marks = replaced.count("\N{REPLACEMENT CHARACTER}") - skipped.count("\N{REPLACEMENT CHARACTER}")
     return replaced if options.encoding_errors == "replace" else skipped, marks
-
-
-def sample(stream: IO[bytes], source: Source, head: bytes) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes) of runs of whole lines: all of a small file, several places of a large one.
-
-    Of a compressed file, the first megabyte. `head` was read already.
-    """
-    whole = PIECES * PIECE
-    if source.compression or source.size <= whole:
-        size = 1 << 20 if source.compression else whole
-        yield 0, _whole_lines(head + read_some(stream.read, source, size - len(head), len(head)))
-        return
-    for number in range(PIECES):
-        offset = (source.size - PIECE) * number // (PIECES - 1)
-        stream.seek(offset)
-        piece = read_some(stream.read, source, PIECE, offset)
-        start = piece.find(b"\n") + 1 if offset else 0
-        yield offset + start, _whole_lines(piece[start:])
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Without the line at the end that may be incomplete; a text without a line feed as it is."""
-    return data[: data.rfind(b"\n") + 1] or data
 
 
 def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
@@ -250,12 +223,12 @@ def _lines(part: Slice, max_line: int) -> Iterator[tuple[int, bytes]]:
             stream.seek(offset)
         while left > 0 and (block := read_some(stream.read, source, min(BLOCK, left), offset)):
             if not block.endswith(b"\n") and len(block) < left:
+                line = block.rfind(b"\n") + 1  # where the unfinished one begins
                 rest = read_some(stream.readline, source, max_line + 1, offset)
-                if len(rest) > max_line:
-                    place = place_at(source, offset, block.rfind(b"\n") + 1)
+                if len(block) - line + len(rest) > max_line:
                     raise InputError(
-                        f"{place} is a line of more than {max_line >> 20} MiB; break the text into "
-                        f"lines (one paragraph each), or check that the file is text"
+                        f"{place_at(source, offset, line)} is a line of more than {max_line >> 20} MiB; break the text "
+                        f"into lines (one paragraph each), or check that the file is text"
                     )
                 block += rest
             yield offset, block

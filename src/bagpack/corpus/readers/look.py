@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from bagpack.corpus.format import LeftOut
 from bagpack.corpus.options import TextOptions
@@ -26,15 +26,15 @@ from bagpack.corpus.readers.files import (
     place_at,
     printable,
     read_some,
-    sample,
     to_text,
-)
+)  # fmt: skip
 from bagpack.corpus.text.encoding import AUTO, check_encoding, codec_name, detect_encoding
 from bagpack.errors import InputError, UsageError
 from bagpack.files import unreadable
 from bagpack.numbers import many
 
 LOOKED_AT = 1 << 17  # bytes from which a reader learns how a file is laid out
+SAMPLE, COMPRESSED_SAMPLE = 4 << 20, 1 << 20  # bytes whose encoding is looked at
 BUILT_IN = ("vertical", "conllu", "jsonl", "parquet", "mediawiki", "text")  # text takes whatever is left
 NUL_WITHIN = 4096
 SHOWN = 5
@@ -48,10 +48,8 @@ def readers() -> dict[str, Reader]:
             found.setdefault(entry.name, entry.load())
         except Exception as error:
             package = entry.dist.name if entry.dist else entry.value
-            raise UsageError(
-                f"the reader {entry.name!r} of the package {package} cannot be loaded ({type(error).__name__}: "
-                f"{error}); update or uninstall that package"
-            ) from error
+            problem = f"cannot be loaded ({type(error).__name__}: {error}); update or uninstall that package"
+            raise UsageError(f"the reader {entry.name!r} of the package {package} {problem}") from error
     return found
 
 
@@ -64,8 +62,8 @@ def reader_for(name: str) -> Reader:
     return readers()[name]
 
 
-def look(path: str, options: TextOptions, label: str = "") -> Source:
-    """All that is settled about a file before it is read, from opening it once; an error if it holds no text."""
+def look(path: str, options: TextOptions, label: str = "") -> Source | LeftOut:
+    """All that is settled about a file before it is read, from opening it once; or what it is if it holds no text."""
     name = label or printable(path)
     try:
         handle = open(path, "rb")  # noqa: SIM115 (closed below)
@@ -76,15 +74,16 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
     with handle:
         suffix = Path(path).suffix.lower()
         if status.st_size and suffix in SUFFIXES and suffix != f".{compression}":
-            raise InputError(
-                f"{name} has the suffix {suffix} but does not contain {suffix[1:]} data; rename it, or fetch it again"
-            )
+            problem = f"has the suffix {suffix} but does not contain {suffix[1:]} data"
+            raise InputError(f"{name} {problem}; rename it, or fetch it again")
         source = Source(os.path.abspath(path), status.st_size, status.st_mtime_ns, compression, label=name)
         handle.seek(0)
         stream = OPENERS[compression](handle, "rb") if compression else handle
         raw = read_some(stream.read, source, LOOKED_AT, 0)
         head = raw.removeprefix(BOM)
         reader = _reader_of(source, head[:HEAD], options)
+        if isinstance(reader, str):
+            return LeftOut(name, reader)
         source = replace(source, format=reader.name)
         if reader.name != "parquet":
             source = replace(source, encoding=_encoding_of(source, stream, raw, options))
@@ -92,19 +91,21 @@ def look(path: str, options: TextOptions, label: str = "") -> Source:
 
 
 def _encoding_of(source: Source, stream: IO[bytes], head: bytes, options: TextOptions) -> str:
-    """The encoding of a source; a sample of it is decoded, so that a wrong one is reported before long work."""
-    encoding, pieces = options.encoding, list(sample(stream, source, head))
-    if encoding == AUTO:
-        encoding = detect_encoding((piece for _, piece in pieces), options.lang)
+    """The encoding of a source; its beginning is decoded, so that a wrong one is reported before long work."""
+    size = COMPRESSED_SAMPLE if source.compression else SAMPLE
+    sample = head + read_some(stream.read, source, size - len(head), len(head))
+    sample = sample[: sample.rfind(b"\n") + 1] or sample  # the last line may be incomplete
+    encoding = detect_encoding(sample, options.lang) if options.encoding == AUTO else options.encoding
     check_encoding(encoding)
-    for offset, piece in pieces if options.encoding_errors == "strict" else ():
-        to_text(piece, replace(source, encoding=encoding), options, partial(place_at, source, offset))
+    if options.encoding_errors == "strict":
+        to_text(sample, replace(source, encoding=encoding), options, partial(place_at, source, 0))
     return "utf-8" if codec_name(encoding) == "utf-8" else encoding
 
 
-def _reader_of(source: Source, head: bytes, options: TextOptions) -> Reader:
+def _reader_of(source: Source, head: bytes, options: TextOptions) -> Reader | str:
+    """The reader of a file, or what the file is if there is none."""
     if not head:
-        raise UnsuitableError(f"{source.name} is empty; remove it, or check how it was made", "empty")
+        return "empty"
     if options.format != "auto":
         return reader_for(options.format)
     others = [reader for reader in readers().values() if reader.name != "text"]
@@ -114,22 +115,7 @@ def _reader_of(source: Source, head: bytes, options: TextOptions) -> Reader:
     for reader in (*by_name, *others):
         if reader.recognises(head):
             return reader
-    if by_name:
-        return by_name[0]
-    if what := _unsuitable(head):
-        raise UnsuitableError(f"{source.name} is {what}; convert it, or count it with --format text", what)
-    return reader_for("text")
-
-
-class UnsuitableError(InputError):
-    """A file that holds no text; `reason` is reported if it is skipped."""
-
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-
-    def __reduce__(self) -> Any:  # from a worker
-        return type(self), (str(self), self.reason)
+    return by_name[0] if by_name else _unsuitable(head) or reader_for("text")
 
 
 def _unsuitable(head: bytes) -> str:

@@ -28,8 +28,7 @@ _DROPPED = re.compile(r'<namespace key="(?:6|14)"[^<>]*>([^<]+)</namespace>')  #
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 # Before dumps had <ns>, only the title showed what is not an article.
 _OTHER = re.compile(
-    rb"(user|wikipedia|image|file|mediawiki|template|help|category|portal|special|media)?[ _]?(talk)?:",
-    re.IGNORECASE,
+    rb"(?i)(user|wikipedia|image|file|mediawiki|template|help|category|portal|special|media)?[ _]?(talk)?:"
 )
 _REDIRECT = re.compile(rb"\s*#redirect", re.IGNORECASE)
 

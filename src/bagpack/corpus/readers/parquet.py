@@ -71,9 +71,8 @@ def _document(source: Source, number: int, cells: dict[str, Any], options: TextO
     batch.consumed = len(text)
     name = f"{source.name}:{number}" if name is None else str(name)
     if len(name) > MAX_ID:
-        raise InputError(
-            f"{batch.where} has an id of more than {MAX_ID:,} characters; name another --id-field"
-        )
+        problem = f"has an id of more than {MAX_ID:,} characters"
+        raise InputError(f"{batch.where} {problem}; name another --id-field")
     batch.add_document(name, scalar_attributes(cells))
     add_lines(batch, text)
     return batch

@@ -103,9 +103,7 @@ class TokenLines:
         problem = f"is not a line of {self.names}: {shown!r}; --bad-lines skip ignores and counts such lines"
         if code == LONG_SENTENCE:
             most = self.options.max_sentence
-            problem = (
-                f"is past {most:,} tokens of one sentence; mark where sentences end, or raise --max-sentence"
-            )
+            problem = f"is past {most:,} tokens of one sentence; mark its end, or raise --max-sentence"
         place = place_at(self.source, self.part.start, lines=self.lines + block.count(b"\n", 0, start))
         return InputError(f"{place} {problem}")
 

@@ -27,9 +27,8 @@ BOUNDARY_TAGS = ("s", "p", "corpus", "head", "div", "sentence", "para", "paragra
 TAGS = {
     **dict.fromkeys(DOCUMENT_TAGS, TAG_DOCUMENT), **dict.fromkeys(BOUNDARY_TAGS, TAG_BOUNDARY), "g": TAG_GLUE
 }  # fmt: skip
-_TAG_LINE = re.compile(
-    f"</?(?:{'|'.join(map(re.escape, (*DOCUMENT_TAGS, *BOUNDARY_TAGS)))})(?:[ >/])".encode()
-)
+_KNOWN = "|".join(map(re.escape, (*DOCUMENT_TAGS, *BOUNDARY_TAGS)))
+_TAG_LINE = re.compile(f"</?(?:{_KNOWN})(?:[ >/])".encode())
 _ATTRIBUTE = re.compile(r"(?<![^\s])([\w:.-]+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 ID_ATTRIBUTES = ("id", "xml:id", "n", "url", "name", "title", "file", "filename")  # the first that a tag has
 _DOCUMENT_MARKS = tuple(f"\n<{tag}{end}".encode() for tag in DOCUMENT_TAGS for end in (" ", ">"))
@@ -105,9 +104,7 @@ class VerticalReader(Reader):
         names = guess_columns(head) if options.columns == "auto" else options.columns
         _, lemma, tag = column_numbers(names)
         if lemma < 0 and options.level == "lemma":
-            raise InputError(
-                f"{source.name} has no lemmas (columns {names}); add --level form, or give --columns"
-            )
+            raise InputError(f"{source.name} has no lemmas (columns {names}); add --level form, or --columns")
         lines = [line for line in head.split(b"\n")[:-1] if b"\t" in line and not _TAG_LINE.match(line)]
         rows = [line.split(b"\t") for line in lines]
         tags = [row[tag].decode(errors="replace").strip() for row in rows if 0 <= tag < len(row)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import html
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 
@@ -69,11 +68,10 @@ def encoding_error(place: str, error: UnicodeDecodeError, encoding: str) -> Inpu
     )
 
 
-def detect_encoding(sample: Iterable[bytes], lang: str) -> str:
+def detect_encoding(sample: bytes, lang: str) -> str:
     """UTF-8 if all of the sample is, whose last character may be incomplete; else the old one of the language."""
     try:
-        for piece in sample:
-            codecs.getincrementaldecoder("utf-8")().decode(piece)
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         return language(lang).encoding
     return "utf-8"

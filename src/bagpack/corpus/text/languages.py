@@ -34,10 +34,8 @@ class Language:
     lemmas: str = ""  # forms with the lemma that they have whatever simplemma says: `left leave, 'd would`
 
 
-_FILE = Path(__file__).with_name("languages.toml")
-LANGUAGES = {
-    code: Language(code, **own) for code, own in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()
-}
+_PROFILES = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+LANGUAGES = {code: Language(code, **own) for code, own in _PROFILES.items()}
 
 
 def language(code: str) -> Language:

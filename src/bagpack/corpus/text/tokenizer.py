@@ -62,10 +62,8 @@ def character_classes() -> NDArray[np.uint8]:
 
 def is_ideographic(text: str) -> bool:
     """Whether any of its characters is one that the tokenizer cuts off: an ideograph or kana."""
-    return not text.isascii() and any(
-        any(low <= point <= high for low, high in _IDEOGRAPHIC) or 0x20000 <= point < 0x40000
-        for point in map(ord, text)
-    )
+    ranges = (*_IDEOGRAPHIC, (0x20000, 0x3FFFF))
+    return not text.isascii() and any(low <= ord(c) <= high for c in text for low, high in ranges)
 
 
 @cache
@@ -139,6 +137,7 @@ _NO_VERBS = packed("rendez")
 # What an apostrophe does not divide: aujourd'hui, prud'homme, quelqu'un, presqu'île, entr'ouvert, grand'mère.
 _UNDIVIDED = packed("aujourd prud quelqu presqu entr grand")
 _THAT_IS = np.frombuffer("est-à-dire".encode(), np.uint8)
+_WWW = packed("www")
 
 _NEVER_IN_URL = byte_set('"<>')
 _MAY_END_URL = byte_set("/#&=%+~$_-")
@@ -275,14 +274,8 @@ def tokenize(
     if min(len(own) for own in space) < len(array):  # a token has at least a byte
         raise ValueError(f"the output arrays must hold {len(array)} tokens, one per byte of text")
     ends = read_only(np.asarray(sentence_ends, dtype=np.int64))
-    count = _tokenize(
-        read_only(array),
-        ends,
-        character_classes(),
-        abbreviations(lang),
-        STYLES.index(language(lang).style),
-        *space,
-    )
+    rules = (character_classes(), abbreviations(lang), STYLES.index(language(lang).style))
+    count = _tokenize(read_only(array), ends, *rules, *space)
     return Tokens(space.starts[:count], space.stops[:count], space.flags[:count])
 
 
@@ -367,7 +360,7 @@ def _word(data, start, stop, classes, abbreviations, style):  # type: ignore[no-
         after, _ = read(data, i + width, stop, classes)
         if after < DIGIT:
             break
-        if data[i] == _PERIOD and _is_www(data, start, i):
+        if data[i] == _PERIOD and is_listed(data, start, i, _WWW):
             return url_stop(data, i + 1, stop, classes), False
         if not _joins(data, i, width, before, after, piece):
             break
@@ -420,13 +413,6 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
     if byte == _PERIOD:
         return after != UPPER or piece <= 2
     return bool(byte == _AND and before == UPPER and after == UPPER)
-
-
-@kernel
-def _is_www(data: NDArray[np.uint8], start: int, stop: int) -> bool:
-    if stop - start != 3:
-        return False
-    return bool(lower(data[start]) == lower(data[start + 1]) == lower(data[start + 2]) == 0x77)
 
 
 @kernel
