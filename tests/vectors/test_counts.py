@@ -103,7 +103,7 @@ def test_what_a_cache_has_is_not_counted_again(corpus, settings, cut):
         Basis.of(corpus, 4),
         CountSettings(**settings),
     )
-    cache = CountCache(source, basis, counting_settings)
+    cache = CountCache(basis, counting_settings)
     count_pairs(source, PAIRS[:cut], basis, counting_settings, cache)
     found = count_pairs(source, PAIRS, basis, counting_settings, cache)
     assert source.asked == 6 + 4  # distinct words that are known, and unordered pairs of them
