@@ -140,7 +140,10 @@ def test_a_model_remembers_its_training_pairs(data, tmp_path):
 def test_the_card_shows_what_it_is_given(data, tmp_path):
     counts, y = data
     model = fit_counts(counts, encode_targets(y))
-    scores = {"v12": {"auc": {"mean": 0.984, "low": 0.965, "high": 1.003}}, "majority": {"accuracy": 0.25}}
+    scores = {
+        "v12": {"auc": {"mean": 0.984, "low": 0.965, "high": 1.003}},
+        "majority": {"accuracy": {"mean": 0.25, "low": None, "high": None}},
+    }
     card = model_card(model, corpus={"name": "a|b", "tokens": 12345}, scores=scores, caps={"words": ["of"]})
     shown = (
         "a\\|b",
