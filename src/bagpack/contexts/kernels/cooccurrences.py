@@ -180,20 +180,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         many_low, many_high = lows[b], highs[b]
         if low == high or many_low == many_high:
             continue
-        if a == b:  # consecutive occurrences, each counted in both orders
-            for i in range(low + 1, high):
-                left, p = np.int64(few[i - 1]), np.int64(few[i])
-                if 0 <= p - left - lengths[a] <= between:
-                    if pending == PENDING:
-                        written = settle(
-                            tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
-                        )
-                        pending = np.int64(0)
-                    waiting[pending, 0], waiting[pending, 1] = left, p
-                    waiting[pending, 2], waiting[pending, 3] = BOTH, k
-                    pending += 1
-            continue
-        if b != looked:
+        if a != b and b != looked:  # noqa: PLR1714 (numba compares numbers faster)
             looked = b
             steps = 0
             n = k
@@ -214,7 +201,9 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         before, after = (PLUS, MINUS) if swapped[k] else (MINUS, PLUS)
         for from_i in range(low, high, SLICE):
             to_i = min(from_i + SLICE, high)
-            if marks > 0:
+            if a == b:
+                count = to_i - from_i
+            elif marks > 0:
                 count = near_marks(
                     few, from_i, to_i, many, many_low, marks, reach, bits, blocks, np.uint32(base), near
                 )
@@ -225,6 +214,14 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
                     tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
                 )
                 pending = np.int64(0)
+            if a == b:  # consecutive occurrences, each counted in both orders
+                for i in range(max(from_i, low + 1), to_i):
+                    left, p = np.int64(few[i - 1]), np.int64(few[i])
+                    if 0 <= p - left - lengths[a] <= between:
+                        waiting[pending, 0], waiting[pending, 1] = left, p
+                        waiting[pending, 2], waiting[pending, 3] = BOTH, k
+                        pending += 1
+                continue
             for n in range(count):
                 i, at = near[0, n], near[1, n]
                 p = np.int64(few[i])
