@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,8 +215,7 @@ class LinearModel:
         """The model with probabilities, if it can have them: made when first needed, in five times `fit`'s time."""
         if self.calibration is not None or self.calibrator is None:
             return self
-        found = self.calibrator()
-        return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
+        return self.calibrator()
 
     def answered(self, counts: PairCounts, decisions: Floats) -> Bools:
         """Whether the corpus knows both words, and the label's probability reaches the model's threshold."""

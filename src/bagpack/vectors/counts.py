@@ -383,27 +383,21 @@ def _with_zeros(rows: Csr, more: int) -> Csr:
     return make_rows(rows.data, rows.indices, ends, rows.shape[1]) if more else rows
 
 
-class PairInputError(InputError):
-    """What was given is not a list of pairs."""
-
-    exit_code = 2
-
-
 def as_pairs(X: Iterable[Any]) -> list[Pair]:
     """Pairs of strings from a list of pairs, an array of shape (n, 2), or a data frame of two columns."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     if isinstance(X, str) or not hasattr(X, "__iter__") or hasattr(X, "tocsr"):
-        raise PairInputError(
+        raise InputError(
             f"pairs are needed, such as [('cat', 'lion')]; sparse or other data is not supported: {X!r}"
         )
     rows = X.tolist() if isinstance(X, np.ndarray) else list(X)
     if len(rows) == 2 and all(isinstance(word, str) for word in rows):
-        raise PairInputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
+        raise InputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
     for number, row in enumerate(rows):
         is_pair = not isinstance(row, str) and hasattr(row, "__len__") and len(row) == 2
         if not is_pair or not all(isinstance(word, str) and word.strip() for word in row):
-            raise PairInputError(
+            raise InputError(
                 f"item {number} is not a pair of words: {row!r}; give (w1, w2), both non-empty strings"
             )
     return [(str(w1), str(w2)) for w1, w2 in rows]
