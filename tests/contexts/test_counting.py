@@ -31,11 +31,8 @@ def random_sentences():
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory, random_sentences):
-    folder = tmp_path_factory.mktemp("corpora")
-    return [
-        make_store(folder, random_sentences, cuts, f"store{n}.bp")
-        for n, cuts in enumerate([(), (40, 41, 150), (299,)])
-    ]
+    folder, cuts = tmp_path_factory.mktemp("corpora"), [(), (40, 41, 150), (299,)]
+    return [make_store(folder, random_sentences, own, f"store{n}.bp") for n, own in enumerate(cuts)]
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):
@@ -140,11 +137,3 @@ def test_pairs_with_an_unknown_word_are_in_no_task(corpora):
     pairs = [(unknown, one), (one, two), (two, unknown), (two, two)]
     divided = list(count_module.divide_pairs(corpora[0], pairs, CountSettings()))
     assert sorted(np.concatenate([numbers for numbers, _ in divided]).tolist()) == [1, 3]
-
-
-def test_couples_of_words_that_start_at_one_token(tmp_path):
-    """`ice` and `ice cream` at one place: the shorter comes first, and overlapping targets are no couple."""
-    sentences = [["ice", "cream", "with", "ice"], ["ice", "ice", "cream"]]
-    store = make_store(tmp_path, sentences)
-    matrix = count(store, [("ice", "ice cream")], Basis(("with",), ()))
-    assert (matrix.n_plus[0], matrix.n_minus[0]) == (0, 1)

@@ -8,6 +8,7 @@ from tests.synthetic import make_counts
 from bagpack.errors import BagpackError, StoreError
 from bagpack.files import digest_file
 from bagpack.learn.estimators import RelationClassifier
+from bagpack.learn.features import Preset
 from bagpack.learn.fitting import fit_counts
 from bagpack.learn.model_io import load_model, model_card, save_model, verify_model
 from bagpack.learn.targets import encode_targets
@@ -27,20 +28,25 @@ def saved(data, tmp_path):
     return save_model(model, tmp_path / "m.model", manifest={"corpus": "made up"})
 
 
+@pytest.mark.parametrize("preset", ["modern", Preset("modern", v12=2.0), "paper"])
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "rating"])
-def test_a_model_comes_back_whole(data, tmp_path, kind):
+def test_a_model_comes_back_whole(data, tmp_path, kind, preset):
     counts, y = data
     answers, of = y == 1 if kind == "binary" else y, "rating" if kind == "rating" else "labels"
-    model = fit_counts(counts, encode_targets(answers, kind=of), "v1v2v12")
+    model = fit_counts(counts, encode_targets(answers, kind=of), preset=preset)
     path = save_model(model, tmp_path / "deep" / "m", manifest={"tokens": 5})
     again = load_model(path)
     np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
     assert list(again.predict(counts)) == list(model.predict(counts))
-    assert again.feature_names() == model.feature_names()
     for name in ("kind", "classes", "condition", "preset", "settings"):
         assert getattr(again, name) == getattr(model, name)
     assert again.manifest == {"tokens": 5}
     assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing else is left"
+    # Decisions are sums of named features.
+    assert again.feature_names() == model.feature_names()
+    assert len(again.feature_names()) == sum(len(weights) for weights in again.weights.values())
+    written_out = again.features(counts).matrix() @ again.weight_matrix().T + again.intercept
+    np.testing.assert_allclose(written_out, model.decisions(counts), atol=1e-9)
 
 
 def array(*values, dtype=float):

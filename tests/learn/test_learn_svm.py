@@ -187,24 +187,14 @@ def test_memory_is_bounded_for_all_workers_together(monkeypatch, data, solver):
         assert folds_at_once(counts) == 1
 
 
-def test_a_class_missing_from_the_training_rows_is_never_predicted(data):
-    counts, y = data
-    targets = encode_targets(y)
-    rows = y != 2
-    model = fit_counts(counts[rows], targets[rows])
-    assert (model.decisions(counts)[:, 2] == -1).all()
-
-
 def test_settings_that_make_no_sense(data):
     counts, y = data
     targets = encode_targets(y)
     for wrong, message in (
         (lambda: SvmSettings(C=0), "C must be above 0"),
-        (lambda: SvmSettings(C=1e300), "C must be above 0"),
         (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
         (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
         (lambda: fit_counts(counts, targets, "v3"), "condition 'v3' is unknown"),
-        (lambda: fit_counts(counts, targets, preset="dream"), "unknown preset 'dream'"),
         (lambda: fit_counts(counts[:10], targets), "10"),
     ):
         with pytest.raises(UsageError, match=message):

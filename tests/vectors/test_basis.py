@@ -42,12 +42,6 @@ def test_words_that_hold_a_space_make_distinct_terms(tmp_path):
     assert Basis.problems(tmp_path / "basis.tsv") == []
 
 
-def test_equal_counts_at_the_end_of_the_ranks_are_in_code_point_order(tmp_path):
-    corpus = make_store(tmp_path, [["b", "a"], ["d", "c"], ["b", "a"], ["f", "e"]])
-    assert Basis.of(corpus, 3).unigrams == ("a", "b", "c")
-    assert Basis.of(corpus, 2).bigrams == (("b", "a"), ("d", "c"))
-
-
 def test_a_file_that_was_cut_off_or_edited_is_noticed(corpus, tmp_path):
     path = tmp_path / "basis.tsv"
     Basis.of(corpus, 5).save(path)
