@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, LinearSVC
+from tests.learn.learn_oracle import objective
 from tests.synthetic import make_counts
 
 from bagpack.learn import solver
@@ -52,11 +53,6 @@ def test_operations_agree_with_the_matrix_written_out(seed, shape):
     assert [len(part) for part in features.split(weights).values()] == list(features.blocks.values())
     rows = rng.permutation(len(X))[:20]
     np.testing.assert_allclose(features.take(rows).decisions(weights), (X @ weights)[rows], **close)
-
-
-def objective(f, weights, y, C=1.0, epsilon=None):
-    loss = np.maximum(0, 1 - y * f) if epsilon is None else np.maximum(0, np.abs(y - f) - epsilon)
-    return 0.5 * (weights**2).sum() + C * loss.sum()
 
 
 def synthetic(preset, n=400):
