@@ -37,9 +37,8 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data
     """Another class can be more probable than the one with the largest decision value; that one is not reported."""
     X, y = data
     model = RelationClassifier().fit(X[:300], y[:300]).model_
-    curves = np.array(
-        [[0.0, 3.0], [2.0, 0.0], [2.0, 0.0]]
-    )  # "kind" is always 95 % probable, before normalising
+    # "kind" is always 95 % probable, before normalising.
+    curves = np.array([[0.0, 3.0], [2.0, 0.0], [2.0, 0.0]])
     model = replace(model, calibration=curves, threshold=Threshold(0.9, 0.4, 0.9, 0.5))
     decisions, test = model.decisions(X[300:]), X[300:]
     labels, probabilities = model.predict(test), model.predict_proba(test)
@@ -96,10 +95,8 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     assert [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
     assert list(model.predict(pairs)) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
     probabilities = model.predict_proba(pairs)
-    own = [
-        one[model.classes.index(label)]
-        for one, label in zip(probabilities, model.predict(pairs), strict=True)
-    ]
+    labels = model.predict(pairs)
+    own = [one[model.classes.index(label)] for one, label in zip(probabilities, labels, strict=True)]
     assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
     # The same as an estimator over the same corpus, and as a pipeline.
     data_pairs = [(a, b) for a, b, _ in made_up_pairs()]

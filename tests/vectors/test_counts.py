@@ -1,6 +1,5 @@
 """Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
 
-import json
 import pickle
 import shutil
 from contextlib import suppress
@@ -223,14 +222,14 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
 
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
-    manifest = json.loads((tmp_path / "m.bpm" / "manifest.json").read_text())
-    (tmp_path / "m.bpm" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 9}))
-    with pytest.raises(StoreError, match=r"format version 9, this BagPack reads 3"):
-        PairCounts.open(tmp_path / "m.bpm")
-    with pytest.raises(StoreError, match="is a BagPack corpus, not a matrix"):
-        PairCounts.open(store)
-    with pytest.raises(StoreError, match="does not exist; make one with bagpack vectors"):
-        PairCounts.open(tmp_path / "none.bpm")
+    forge(tmp_path / "m.bpm", format_version=9)
+    for path, sentence in (
+        (tmp_path / "m.bpm", "format version 9, this BagPack reads 3"),
+        (store, "is a BagPack corpus, not a matrix"),
+        (tmp_path / "none.bpm", "does not exist; make one with bagpack vectors"),
+    ):
+        with pytest.raises(StoreError, match=sentence):
+            PairCounts.open(path)
 
 
 def test_a_matrix_is_replaced_on_request_and_a_store_never(matrix, tmp_path, store):
