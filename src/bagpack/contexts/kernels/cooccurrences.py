@@ -6,7 +6,7 @@ import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.tokens import prefetch, same_sentence
-from bagpack.kernels import kernel
+from bagpack.kernels import kernel, lower_bound
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -74,22 +74,11 @@ def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, ne
 
 @kernel
 def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-untyped-def]
-    """List few[start:stop] with the first of `many` that is not before each; returns how many.
-
-    All are searched at once, step by step: the memory is asked for many positions before any is waited for.
-    """
-    count = stop - start
-    for n in range(count):
-        near[0, n] = start + n
-        near[1, n] = low
-    size = high - low
-    while size > 0:
-        half = (size + 1) >> 1
-        for n in range(count):
-            at = near[1, n]
-            near[1, n] = at + half * (many[np.uint64(at + half - 1)] < few[np.uint64(start + n)])
-        size -= half
-    return count
+    """List few[start:stop] with the first of `many` that is not before each; returns how many."""
+    for n in range(stop - start):
+        low = lower_bound(many, low, high, few[start + n])
+        near[0, n], near[1, n] = start + n, low
+    return stop - start
 
 
 @kernel
