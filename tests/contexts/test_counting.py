@@ -86,6 +86,7 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     monkeypatch.setattr(count_module, "AT_ONCE", at_once)
     monkeypatch.setattr(count_module, "MARKS_PER_SEARCH", marks_per_search)
     monkeypatch.setattr(count_module, "FIRST_MARK", first_mark)
+    monkeypatch.setattr(count_module, "SUMS_BYTES", 100)  # one word, or a few, at once
     matrices = [
         count(corpus, MANY_PAIRS, TERMS, limit=150, windows=Windows(between=between)) for corpus in corpora
     ]

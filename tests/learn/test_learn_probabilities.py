@@ -16,6 +16,9 @@ from bagpack.learn.calibration import Threshold
 from bagpack.learn.fitting import calibrate
 from bagpack.learn.model_io import save_model
 
+PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
+LABELS = [label for *_, label in made_up_pairs()]
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -70,15 +73,13 @@ def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkey
 
 
 def test_a_saved_estimator_has_its_probabilities(store, tmp_path):  # noqa: F811
-    pairs = [(a, b) for a, b, _ in made_up_pairs()]
-    names = [label for *_, label in made_up_pairs()]
     vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    classifier = RelationClassifier(vectorizer).fit(pairs, names)
+    classifier = RelationClassifier(vectorizer).fit(PAIRS, LABELS)
     path = save_model(classifier.model_, tmp_path / "m.model")
-    found = bagpack.load(path).predict_proba(pairs)
-    np.testing.assert_allclose(found, classifier.predict_proba(pairs), atol=1e-9)
-    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(pairs, names)))
-    np.testing.assert_allclose(again.predict_proba(pairs), found, atol=1e-9)
+    found = bagpack.load(path).predict_proba(PAIRS)
+    np.testing.assert_allclose(found, classifier.predict_proba(PAIRS), atol=1e-9)
+    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(PAIRS, LABELS)))
+    np.testing.assert_allclose(again.predict_proba(PAIRS), found, atol=1e-9)
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])
@@ -86,7 +87,7 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     out = str(tmp_path / "m.model")
     options = TrainOptions(preset=preset, scores=False, precision=0.8, counting=CountOptions(40))
     train_file(str(store), str(relations), out, options)
-    pairs = [(a, b) for a, b, _ in made_up_pairs()][:6]
+    pairs = PAIRS[:6]
     asked = [*pairs, ("kinda00", "nosuchword")]
     model = bagpack.load(out)
     header, *rows = answer_rows(model, model.count(asked, model.open_source()))
@@ -98,11 +99,7 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     labels = model.predict(pairs)
     own = [one[model.classes.index(label)] for one, label in zip(probabilities, labels, strict=True)]
     assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
-    # The same as an estimator over the same corpus, and as a pipeline.
-    data_pairs = [(a, b) for a, b, _ in made_up_pairs()]
-    names = [label for *_, label in made_up_pairs()]
+    # The same as an estimator over the same corpus.
     vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    direct = RelationClassifier(vectorizer, preset=preset).fit(data_pairs, names)
-    np.testing.assert_allclose(
-        direct.decision_function(data_pairs), model.scores_of(model.decisions(data_pairs)), atol=1e-9
-    )
+    direct = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS).decision_function(PAIRS)
+    np.testing.assert_allclose(direct, model.scores_of(model.decisions(PAIRS)), atol=1e-9)
