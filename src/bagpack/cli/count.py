@@ -120,10 +120,11 @@ def check(
     """
     from bagpack.report.screens import coverage_table, show_coverage
     from bagpack.sources import open_source
-    from bagpack.tasks.checks import coverage, likely_mistakes
+    from bagpack.tasks.checks import likely_mistakes
     from bagpack.tasks.files import read_text_file
     from bagpack.tasks.pairs import Dataset
     from bagpack.tasks.questions import read_any
+    from bagpack.vectors.counts import coverage
 
     opt.check_out(out, "table of rows", overwrite, data)
     file = read_text_file(data)

@@ -1,4 +1,4 @@
-"""What a corpus has of a data set, and likely mistakes in it: repeated and swapped pairs, contradicting labels.
+"""Likely mistakes in a data set: repeated and swapped pairs, a word paired with itself, contradicting labels.
 
 None of them is an error: a pair may well have two labels. So they are reported, and nothing is refused.
 """
@@ -8,51 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bagpack.numbers import many
 from bagpack.tasks.pairs import Dataset, Pair
-
-if TYPE_CHECKING:
-    from bagpack.contexts.targets import ContextSource
-
-
-def coverage(
-    source: ContextSource, pairs: Sequence[Pair], labels: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """What a source has of a data set: unknown words, pairs never seen together, caps that will apply."""
-    from bagpack.basis import Basis
-    from bagpack.contexts.windows import CountSettings
-    from bagpack.vectors.counts import count_pairs
-
-    # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
-    counts = count_pairs(source, pairs, Basis((".",), ()), CountSettings(limit=1))
-    counts = replace(counts, settings=CountSettings())
-    seen, unknown, distinct = counts.seen, counts.unknown, set(pairs)
-    facts: dict[str, Any] = {
-        "rows": len(pairs),
-        "distinct_pairs": len(distinct),
-        "duplicate_rows": len(pairs) - len(distinct),
-        "words": len(counts.names),
-        "unknown_words": counts.unknown_words,
-        "rows_with_unknown_words": int(unknown.sum()),
-        "rows_never_together": int((seen == 0).sum()),
-        "rows_together": int((seen > 0).sum()),
-        "rows_by_frequency": {name: int(band.sum()) for name, band in counts.bands.items()},
-        "limit": counts.settings.limit,
-        "capped_words": counts.capped_words,
-        "capped_pairs": counts.capped_pairs,
-    }
-    if labels is not None:
-        together = Counter(label for label, n in zip(labels, seen, strict=True) if n)
-        facts["labels"] = {
-            label: {"rows": n, "together": together[label]} for label, n in sorted(Counter(labels).items())
-        }
-    facts["together"] = [None if lost else int(n) for n, lost in zip(seen, unknown, strict=True)]
-    never = dict.fromkeys(pair for pair, n in zip(pairs, seen, strict=True) if n == 0)
-    facts["never_together"] = [f"{w1} {w2}" for w1, w2 in never]
-    return facts
 
 
 def likely_mistakes(listed: Dataset) -> dict[str, Any]:

@@ -8,6 +8,7 @@ What was counted recently is not counted again.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -381,6 +382,39 @@ def _with_zeros(rows: Csr, more: int) -> Csr:
     """The rows and some of zeros; nothing else is copied."""
     ends = np.append(rows.indptr[1:], np.full(more, rows.indptr[-1]))
     return make_rows(rows.data, rows.indices, ends, rows.shape[1]) if more else rows
+
+
+def coverage(
+    source: ContextSource, pairs: Sequence[Pair], labels: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """What a source has of a data set: unknown words, pairs never seen together, caps that will apply."""
+    # How often words and pairs occur does not depend on the cap, so one observation each is enough work.
+    counts = count_pairs(source, pairs, Basis((".",), ()), CountSettings(limit=1))
+    counts = replace(counts, settings=CountSettings())
+    seen, unknown, distinct = counts.seen, counts.unknown, set(pairs)
+    facts: dict[str, Any] = {
+        "rows": len(pairs),
+        "distinct_pairs": len(distinct),
+        "duplicate_rows": len(pairs) - len(distinct),
+        "words": len(counts.names),
+        "unknown_words": counts.unknown_words,
+        "rows_with_unknown_words": int(unknown.sum()),
+        "rows_never_together": int((seen == 0).sum()),
+        "rows_together": int((seen > 0).sum()),
+        "rows_by_frequency": {name: int(band.sum()) for name, band in counts.bands.items()},
+        "limit": counts.settings.limit,
+        "capped_words": counts.capped_words,
+        "capped_pairs": counts.capped_pairs,
+    }
+    if labels is not None:
+        together = Counter(label for label, n in zip(labels, seen, strict=True) if n)
+        facts["labels"] = {
+            label: {"rows": n, "together": together[label]} for label, n in sorted(Counter(labels).items())
+        }
+    facts["together"] = [None if lost else int(n) for n, lost in zip(seen, unknown, strict=True)]
+    never = dict.fromkeys(pair for pair, n in zip(pairs, seen, strict=True) if n == 0)
+    facts["never_together"] = [f"{w1} {w2}" for w1, w2 in never]
+    return facts
 
 
 def as_pairs(X: Iterable[Any]) -> list[Pair]:
