@@ -133,8 +133,8 @@ class LinearModel:
         if place is None:
             raise StoreError(
                 f"the model was trained on {self.source_path or 'an unnamed corpus'}, which was found neither from "
-                f"{Path.cwd()} nor next to the model; give its path with --store (in Python: model.count(pairs, "
-                f"corpus))"
+                f"{Path.cwd()} nor next to the model; give its path with --store (in Python: model.open_source(store), "
+                f"for model.count)"
             )
         source = open_source(place)
         if source.content_hash != self.source_hash and not any_store:
