@@ -2,7 +2,10 @@
 
 import json
 
+import numpy as np
+
 from bagpack.artefacts import seal_of
+from bagpack.errors import BagpackError
 from bagpack.files import digest_file
 
 
@@ -21,3 +24,26 @@ def forge(path, *, file=None, content=b"", without=None, **changes):
     if without != "seal":
         manifest["seal"] = seal_of(manifest)
     (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def assert_damage_is_found(path, verify):
+    """`verify` finds a flipped bit, a missing end and added bytes in any file; yields while a file is damaged."""
+    assert list(verify(path)) == []
+    rng = np.random.default_rng(0)
+    for file in [path / "manifest.json", *sorted(data_of(path).iterdir())]:
+        whole = file.read_bytes()
+        damaged = [whole[:-8], whole + bytes(8)]
+        for at in rng.integers(0, len(whole), 6).tolist():
+            bits = bytearray(whole)
+            bits[at] ^= 1 << int(rng.integers(8))
+            damaged.append(bytes(bits))
+        for content in damaged:
+            file.write_bytes(content)
+            try:
+                found = list(verify(path))
+            except BagpackError as error:
+                found = [str(error)]
+            assert found, file.name
+            yield
+        file.write_bytes(whole)
+    assert list(verify(path)) == []

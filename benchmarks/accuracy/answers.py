@@ -69,13 +69,14 @@ class PresetMethod:
         self.matrix = matrix
         self.for_analogies = matrix if analogies is None else analogies
         self.condition = "v1v2v12"
+        self.cost = getattr(self.preset, "C", 1.0)  # a variant's own
         self._ranker: tuple[int, Any] | None = None
 
     def job(self, job: Job) -> np.ndarray:
         """Predictions in the job's folds."""
         found = cross_validate(
             self._counts(job.pairs), job.answers, job.splits, (self.condition,), self.preset,
-            kind="rating" if job.metric == "rho" else "labels", svm=SvmSettings(self.preset.C), baselines=False,
+            kind="rating" if job.metric == "rho" else "labels", svm=SvmSettings(self.cost), baselines=False,
         )  # fmt: skip
         return np.where(found.tested, found[self.condition].predicted, np.nan)
 
@@ -98,7 +99,7 @@ class PresetMethod:
         counts = self.for_analogies.rows_of(pairs)
         rows = question_rows([(len(choices), right) for _, choices, right in questions], "analogies")
         corpus = Corpus.open(counts.source_path)
-        found = solve_analogies(counts, rows, (self.condition,), self.preset, corpus=corpus, C=self.preset.C)
+        found = solve_analogies(counts, rows, (self.condition,), self.preset, corpus=corpus, C=self.cost)
         found = found[self.condition]
         guess = np.array([1 / len(choices) for _, choices, _ in questions])
         return np.where(found.complete, found.credit, guess)

@@ -52,6 +52,7 @@ class ModernVariant(Preset):
     difference: bool = False
     cosine: float = COSINE_FACTOR
     statistics: bool = True
+    C: float = 1.0
 
     def features(self, learned, rows, condition):
         """All features written out, a row for each pair."""

@@ -36,12 +36,8 @@ def names(corpus, *words):
 
 
 def test_a_tag_behind_a_word_is_a_part_of_speech_and_any_other_slash_is_not(corpus):
-    assert names(corpus, "saw/NOUN", "saw/N", "Saw/VERB", "saw") == [
-        "saw/NOUN",
-        "saw/NOUN",
-        "saw/VERB",
-        "saw",
-    ]
+    asked = ("saw/NOUN", "saw/N", "Saw/VERB", "saw")
+    assert names(corpus, *asked) == ["saw/NOUN", "saw/NOUN", "saw/VERB", "saw"]
     assert names(corpus, "and/or", "n/a", "N/A") == ["and/or", "n/a", "n/a"]  # as the corpus has them
     assert names(corpus, "and/or/CCONJ", "saw/noun", "saw/NN", "/NOUN") == ["and/or/CCONJ", None, None, None]
 

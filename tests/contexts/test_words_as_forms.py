@@ -1,7 +1,6 @@
 """Runs of words are looked up as lemmas and failing that as forms."""
 
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,27 +8,17 @@ from hypothesis import strategies as st
 
 from bagpack.contexts.targets import Target, resolve_targets, usual_keys
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
+from tests.contexts.stores import make_store
 
 LETTERS = ("a", "b", "c")
 TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))
 SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=5), min_size=1, max_size=12)
 
 
-def store_of(folder, sentences, cuts=(), jobs=1):
-    """A store of tokens given as (form, lemma), one segment per run of sentences between cuts."""
-    bounds = sorted({0, len(sentences), *(cut for cut in cuts if cut < len(sentences))})
-    store = folder / "store.bp"
-    for number, (start, end) in enumerate(pairwise(bounds)):
-        lines = []
-        for sentence in sentences[start:end]:
-            lines += ["<s>", *(f"{form}\t{lemma}" for form, lemma in sentence), "</s>"]
-        source = folder / f"part{number}.vert"
-        source.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        options = TextOptions(columns="word,lemma", format="vertical")
-        index_corpus([str(source)], store, options, append=number > 0, overwrite=number == 0, jobs=jobs)
-    return Corpus.open(store)
+def store_of(folder, sentences, cuts=()):
+    """A store of tokens given as (form, lemma)."""
+    return make_store(folder, sentences, cuts, line=lambda token: f"{token[0]}\tX\t{token[1]}")
 
 
 class Oracle:
@@ -90,8 +79,7 @@ ENGLISH = "The living room is large. Two living things. He makes a living, they 
 
 def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path):
     (tmp_path / "room.txt").write_text(ENGLISH + "\n")
-    index_corpus([str(tmp_path / "room.txt")], tmp_path / "room.bp")
-    corpus = Corpus.open(tmp_path / "room.bp")
+    corpus = index_corpus([str(tmp_path / "room.txt")], tmp_path / "room.bp").corpus
     for asked in ("living room", "Living_Room", "live room"):
         [line] = corpus.contexts(asked)
         assert line.pieces[2].strip() == "living room"
@@ -107,7 +95,7 @@ CHINESE = "我喜欢动物。动物园里有动物。\nT恤很好看。ネコと
 )
 def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path, word, count):
     (tmp_path / "zh.txt").write_text(CHINESE, encoding="utf-8")
-    index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", TextOptions(level="form"))
-    found = Corpus.open(tmp_path / "zh.bp").contexts(word)
+    options = TextOptions(level="form")
+    found = index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", options).corpus.contexts(word)
     assert found.total == count
     assert found.unknown == (() if count else (word,))

@@ -77,7 +77,7 @@ def test_the_model_is_the_mean_of_one_per_hand(source):
     models = []
     for hand in hands:
         targets = encode_targets(["part" if row < given else "no" for row in hand.tolist()])
-        own = fit_counts(counts[hand], targets, preset=preset, svm=SvmSettings(preset.C))
+        own = fit_counts(counts[hand], targets, preset=preset, svm=SvmSettings())
         models.append(own)
     expected = np.mean([model.decisions(HELD_OUT) for model in models], axis=0)
     np.testing.assert_allclose(trained.model.decisions(HELD_OUT), expected, atol=1e-9)

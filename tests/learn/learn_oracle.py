@@ -38,8 +38,11 @@ def without_counts(counts):
     )  # fmt: skip
 
 
-def plain_intercept(model):
-    """The bias over the unshifted scaled features: intercept − Σ w_j z_j."""
-    return model.intercept - sum(
-        scaling.zero @ model.weights[block] for block, scaling in model.learned.items()
+def objective(decisions, weights, y, C=1.0, epsilon=None):
+    """½‖w‖² + C Σ loss, of signs y or, with an epsilon, of ratings."""
+    loss = (
+        np.maximum(0, 1 - y * decisions)
+        if epsilon is None
+        else np.maximum(0, np.abs(y - decisions) - epsilon)
     )
+    return 0.5 * (weights**2).sum() + C * loss.sum()

@@ -112,11 +112,12 @@ def test_thresholds_are_chosen_on_the_other_folds_by_rows_that_may_choose():
     probability, fold = np.tile([0.9, 0.8, 0.2], 40), np.repeat([0, 1], 60)
     correct = np.tile([True, True, False], 40) & (fold == 0)
     # Fold 1 is wrong everywhere, so nothing of fold 0 is answered; fold 0 is right from 0.8.
-    found = accepted_answers(probability, correct, fold >= 0, fold, 0.9)
+    found = accepted_answers(probability, correct, fold, 0.9)
     assert found.tolist() == [False] * 60 + [True, True, False] * 20
-    assert not accepted_answers(probability, correct, fold == 1, fold, 0.9).any()
+    none_right = np.where(fold == 0, -1, fold)  # only rows of fold 1 choose, and they are wrong
+    assert not accepted_answers(probability, correct, none_right, 0.9).any()
     untested, fold = np.repeat([0.9, 0.9, np.nan], 30), np.repeat([0, 1, -1], 30)
-    found = accepted_answers(untested, np.ones(90, bool), fold >= 0, fold, 0.9)
+    found = accepted_answers(untested, np.ones(90, bool), fold, 0.9)
     assert found.tolist() == [True] * 60 + [False] * 30
 
 

@@ -12,17 +12,12 @@ from tests.synthetic import counts_of, make_counts
 from bagpack import Basis
 from bagpack.explain.decision import evidence
 from bagpack.learn.features import (
-    Preset,
-    get_preset,
     modern_features,
     paper_features,
     paper_scaling,
     statistics_of,
     weigh,
 )
-from bagpack.learn.fitting import fit_counts
-from bagpack.learn.model_io import load_model, save_model
-from bagpack.learn.targets import encode_targets
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 
 
@@ -167,20 +162,3 @@ def test_words_that_pairs_share_count_once_per_pair():
     features = paper_features(scaling, counts).matrix().toarray()
     zero = np.concatenate([scaling[block].zero for block in ("v1", "v2", "v12")])
     np.testing.assert_allclose(features + zero, dense_scaled(counts, train), atol=1e-12)
-
-
-# Models of both -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("preset", ["modern", Preset("modern", v12=2.0), "paper"])
-def test_decisions_are_sums_of_named_features_and_survive_the_disk(counts_and_labels, tmp_path, preset):
-    counts, y = counts_and_labels
-    model = fit_counts(counts, encode_targets(y), preset=preset)
-    names = model.feature_names()
-    assert len(names) == sum(len(weights) for weights in model.weights.values())
-    written_out = model.features(counts).matrix() @ model.weight_matrix().T + model.intercept
-    np.testing.assert_allclose(written_out, model.decisions(counts), atol=1e-9)
-    save_model(model, tmp_path / "m.model")
-    again = load_model(tmp_path / "m.model")
-    np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
-    assert again.preset == get_preset(preset)

@@ -16,6 +16,9 @@ from bagpack.learn.calibration import Threshold
 from bagpack.learn.fitting import calibrate
 from bagpack.learn.model_io import save_model
 
+PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
+LABELS = [label for *_, label in made_up_pairs()]
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -37,9 +40,8 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data
     """Another class can be more probable than the one with the largest decision value; that one is not reported."""
     X, y = data
     model = RelationClassifier().fit(X[:300], y[:300]).model_
-    curves = np.array(
-        [[0.0, 3.0], [2.0, 0.0], [2.0, 0.0]]
-    )  # "kind" is always 95 % probable, before normalising
+    # "kind" is always 95 % probable, before normalising.
+    curves = np.array([[0.0, 3.0], [2.0, 0.0], [2.0, 0.0]])
     model = replace(model, calibration=curves, threshold=Threshold(0.9, 0.4, 0.9, 0.5))
     decisions, test = model.decisions(X[300:]), X[300:]
     labels, probabilities = model.predict(test), model.predict_proba(test)
@@ -47,8 +49,11 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(data
     assert (own < probabilities.max(axis=1)).sum() > 10
     np.testing.assert_array_equal(model.answer_probabilities(decisions), own)
     np.testing.assert_array_equal(model.answered(test, decisions), own >= 0.4)
-    assert model.answers(test) == [label if p >= 0.4 else None for label, p in zip(labels, own, strict=True)]
-    assert [row[3] for row in answer_rows(model, test)][1:] == own.round(6).tolist()
+    rows = list(answer_rows(model, test))[1:]
+    assert [row[3] for row in rows] == own.round(6).tolist()
+    assert [row[2] for row in rows] == [
+        label if p >= 0.4 else "" for label, p in zip(labels, own, strict=True)
+    ]
 
 
 def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkeypatch):
@@ -68,15 +73,13 @@ def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkey
 
 
 def test_a_saved_estimator_has_its_probabilities(store, tmp_path):  # noqa: F811
-    pairs = [(a, b) for a, b, _ in made_up_pairs()]
-    names = [label for *_, label in made_up_pairs()]
     vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    classifier = RelationClassifier(vectorizer).fit(pairs, names)
+    classifier = RelationClassifier(vectorizer).fit(PAIRS, LABELS)
     path = save_model(classifier.model_, tmp_path / "m.model")
-    found = bagpack.load(path).predict_proba(pairs)
-    np.testing.assert_allclose(found, classifier.predict_proba(pairs), atol=1e-9)
-    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(pairs, names)))
-    np.testing.assert_allclose(again.predict_proba(pairs), found, atol=1e-9)
+    found = bagpack.load(path).predict_proba(PAIRS)
+    np.testing.assert_allclose(found, classifier.predict_proba(PAIRS), atol=1e-9)
+    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(PAIRS, LABELS)))
+    np.testing.assert_allclose(again.predict_proba(PAIRS), found, atol=1e-9)
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])
@@ -84,26 +87,19 @@ def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_p
     out = str(tmp_path / "m.model")
     options = TrainOptions(preset=preset, scores=False, precision=0.8, counting=CountOptions(40))
     train_file(str(store), str(relations), out, options)
-    pairs = [(a, b) for a, b, _ in made_up_pairs()][:6]
+    pairs = PAIRS[:6]
     asked = [*pairs, ("kinda00", "nosuchword")]
     model = bagpack.load(out)
     header, *rows = answer_rows(model, model.count(asked, model.open_source()))
     assert header == ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
-    labels = [row[2] or None for row in rows]
-    assert model.answers(asked) == labels and labels[-1] is None
+    assert rows[-1][2] == ""
     assert [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
     assert list(model.predict(pairs)) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
     probabilities = model.predict_proba(pairs)
-    own = [
-        one[model.classes.index(label)]
-        for one, label in zip(probabilities, model.predict(pairs), strict=True)
-    ]
+    labels = model.predict(pairs)
+    own = [one[model.classes.index(label)] for one, label in zip(probabilities, labels, strict=True)]
     assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
-    # The same as an estimator over the same corpus, and as a pipeline.
-    data_pairs = [(a, b) for a, b, _ in made_up_pairs()]
-    names = [label for *_, label in made_up_pairs()]
+    # The same as an estimator over the same corpus.
     vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    direct = RelationClassifier(vectorizer, preset=preset).fit(data_pairs, names)
-    np.testing.assert_allclose(
-        direct.decision_function(data_pairs), model.scores_of(model.decisions(data_pairs)), atol=1e-9
-    )
+    direct = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS).decision_function(PAIRS)
+    np.testing.assert_allclose(direct, model.scores_of(model.decisions(PAIRS)), atol=1e-9)

@@ -2,12 +2,13 @@ import io
 
 import numpy as np
 import pytest
-from tests.forging import data_of, forge
+from tests.forging import assert_damage_is_found, data_of, forge
 from tests.synthetic import make_counts
 
 from bagpack.errors import BagpackError, StoreError
 from bagpack.files import digest_file
 from bagpack.learn.estimators import RelationClassifier
+from bagpack.learn.features import Preset
 from bagpack.learn.fitting import fit_counts
 from bagpack.learn.model_io import load_model, model_card, save_model, verify_model
 from bagpack.learn.targets import encode_targets
@@ -27,24 +28,25 @@ def saved(data, tmp_path):
     return save_model(model, tmp_path / "m.model", manifest={"corpus": "made up"})
 
 
+@pytest.mark.parametrize("preset", ["modern", Preset("modern", v12=2.0), "paper"])
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "rating"])
-def test_a_model_comes_back_whole(data, tmp_path, kind):
+def test_a_model_comes_back_whole(data, tmp_path, kind, preset):
     counts, y = data
-    targets = {
-        "binary": lambda: encode_targets(y == 1),
-        "multiclass": lambda: encode_targets(y),
-        "rating": lambda: encode_targets(y.astype(float), kind="rating"),
-    }[kind]()
-    model = fit_counts(counts, targets, "v1v2v12")
+    answers, of = y == 1 if kind == "binary" else y, "rating" if kind == "rating" else "labels"
+    model = fit_counts(counts, encode_targets(answers, kind=of), preset=preset)
     path = save_model(model, tmp_path / "deep" / "m", manifest={"tokens": 5})
     again = load_model(path)
     np.testing.assert_array_equal(again.decisions(counts), model.decisions(counts))
     assert list(again.predict(counts)) == list(model.predict(counts))
-    assert again.feature_names() == model.feature_names()
     for name in ("kind", "classes", "condition", "preset", "settings"):
         assert getattr(again, name) == getattr(model, name)
     assert again.manifest == {"tokens": 5}
     assert [p.name for p in path.parent.iterdir()] == ["m"], "nothing else is left"
+    # Decisions are sums of named features.
+    assert again.feature_names() == model.feature_names()
+    assert len(again.feature_names()) == sum(len(weights) for weights in again.weights.values())
+    written_out = again.features(counts).matrix() @ again.weight_matrix().T + again.intercept
+    np.testing.assert_allclose(written_out, model.decisions(counts), atol=1e-9)
 
 
 def array(*values, dtype=float):
@@ -54,19 +56,19 @@ def array(*values, dtype=float):
     return out.getvalue()
 
 
+def digest_of(path, name):
+    return digest_file(data_of(path) / name)
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
         (lambda p: forge(p, format_version=99), "format version 99"),
-        (lambda p: forge(p, format_version=3), "format version 3, .* make it again with bagpack train"),
         (lambda p: forge(p, kind="corpus"), "is a BagPack corpus, not a model"),
         (lambda p: (p / "manifest.json").write_text("{"), "not the JSON it should be"),
-        (lambda p: forge(p, predicts="oracle"), "wrong entries .*'oracle'"),
         (lambda p: forge(p, predicts="binary"), "3 labels and 3 outputs .* predicts 'binary'"),
         (lambda p: forge(p, labels=["a"]), "1 labels and 3 outputs"),
-        (lambda p: forge(p, outputs="many"), "wrong entries"),
         (lambda p: forge(p, blocks=["v1", "v9"]), "wrong entries .*v9"),
-        (lambda p: forge(p, blocks=[{}]), "wrong entries"),
         (lambda p: forge(p, preset="dream"), "unknown preset 'dream'"),
         (lambda p: forge(p, counting={"limit": 5}), "wrong entries"),
         (lambda p: forge(p, calibration={"kind": "multiclass", "curves": []}), "calibration curves"),
@@ -77,14 +79,8 @@ def array(*values, dtype=float):
         (lambda p: forge(p, file="intercept.npy", content=array(1, 1, 1, dtype=int)), "has int64"),
         (lambda p: forge(p, file="intercept.npy", content=array(print, dtype=object)), "wrong entries"),
         (lambda p: forge(p, file="intercept.npy", content=b"\x93NUMPY\x01\x00\x02\x00{("), "wrong entries"),
-        (
-            lambda p: forge(p, file="v12.idf.npy", content=array(1, 1, 1)),
-            r"v12.idf.npy has float64 of shape \(3",
-        ),
-        (
-            lambda p: forge(p, checksums={"basis.tsv": digest_file(data_of(p) / "basis.tsv")}),
-            "no checksum of",
-        ),
+        (lambda p: forge(p, file="v12.idf.npy", content=array(1, 1, 1)), r"has float64 of shape \(3"),
+        (lambda p: forge(p, checksums={"basis.tsv": digest_of(p, "basis.tsv")}), "no checksum of"),
     ],
 )
 def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):
@@ -110,23 +106,9 @@ def test_pairs_over_another_basis_are_refused(saved):
 
 
 def test_verify_finds_every_flipped_bit(saved):
-    assert list(verify_model(saved)) == []
-    rng = np.random.default_rng(0)
-    for file in [saved / "manifest.json", *sorted(data_of(saved).iterdir())]:
-        whole = file.read_bytes()
-        for at in rng.integers(0, len(whole), 6).tolist():
-            damaged = bytearray(whole)
-            damaged[at] ^= 1 << int(rng.integers(8))
-            file.write_bytes(bytes(damaged))
-            try:
-                found = list(verify_model(saved))
-            except BagpackError as error:
-                found = [str(error)]
-            assert found, (file.name, at)
-            with pytest.raises(BagpackError):
-                load_model(saved)
-        file.write_bytes(whole)
-    assert list(verify_model(saved)) == []
+    for _ in assert_damage_is_found(saved, verify_model):
+        with pytest.raises(BagpackError):
+            load_model(saved)
 
 
 def test_a_model_remembers_its_training_pairs(data, tmp_path):
@@ -140,7 +122,10 @@ def test_a_model_remembers_its_training_pairs(data, tmp_path):
 def test_the_card_shows_what_it_is_given(data, tmp_path):
     counts, y = data
     model = fit_counts(counts, encode_targets(y))
-    scores = {"v12": {"auc": {"mean": 0.984, "low": 0.965, "high": 1.003}}, "majority": {"accuracy": 0.25}}
+    scores = {
+        "v12": {"auc": {"mean": 0.984, "low": 0.965, "high": 1.003}},
+        "majority": {"accuracy": {"mean": 0.25, "low": None, "high": None}},
+    }
     card = model_card(model, corpus={"name": "a|b", "tokens": 12345}, scores=scores, caps={"words": ["of"]})
     shown = (
         "a\\|b",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, LinearSVC
+from tests.learn.learn_oracle import objective
 from tests.synthetic import make_counts
 
 from bagpack.learn import solver
@@ -54,11 +55,6 @@ def test_operations_agree_with_the_matrix_written_out(seed, shape):
     np.testing.assert_allclose(features.take(rows).decisions(weights), (X @ weights)[rows], **close)
 
 
-def objective(f, weights, y, C=1.0, epsilon=None):
-    loss = np.maximum(0, 1 - y * f) if epsilon is None else np.maximum(0, np.abs(y - f) - epsilon)
-    return 0.5 * (weights**2).sum() + C * loss.sum()
-
-
 def synthetic(preset, n=400):
     """Features of a made-up set, and its labels."""
     counts, y = make_counts(n_pairs=n, n_words=120, n_terms=120, n_labels=3, seed=7)
@@ -86,10 +82,6 @@ def patient(monkeypatch):
 
 def classes(features, columns, C=1.0, tol=1e-3):
     return descend(features, columns, SvmSettings(C, tol=tol))
-
-
-def rated(features, ratings, C, epsilon, tol):
-    return descend(features, ratings[:, None], SvmSettings(C, epsilon, tol))
 
 
 def of_rows(rows):
@@ -123,7 +115,7 @@ def test_objective_is_that_of_svc(problem, C):
 def test_objective_is_that_of_svr(problem, C, epsilon):
     features, X, y = problem
     ratings = 1.0 + 2 * y + np.random.default_rng(0).normal(size=len(y))
-    found = rated(features, ratings, C, epsilon, 1e-4)
+    found = descend(features, ratings[:, None], SvmSettings(C, epsilon, tol=1e-4))
     reference = SVR(kernel="linear", C=C, epsilon=epsilon, tol=1e-6).fit(X, ratings)
     best = objective(reference.predict(X), reference.coef_, ratings, C, epsilon)
     weights = X.T @ found.coef
@@ -158,17 +150,13 @@ def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
     features = of_rows(rows)
     y = rng.random(300) < 0.5
 
-    def fit():
-        if epsilon is None:
-            return classes(features, y[:, None])
-        return rated(features, y + rows[:, 0] / 10, 1.0, epsilon, 1e-3)
-
+    answers = (y if epsilon is None else y + rows[:, 0] / 10)[:, None]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        assert fit().converged
+        assert descend(features, answers, SvmSettings(epsilon=epsilon or 0.2)).converged
     monkeypatch.setattr(solver, "EXACT_ROWS", 0)
     with pytest.warns(ConvergenceWarning):
-        assert not fit().converged
+        assert not descend(features, answers, SvmSettings(epsilon=epsilon or 0.2)).converged
 
 
 @pytest.mark.parametrize("C", [1e6, 1e9])

@@ -18,21 +18,19 @@ from bagpack.learn.targets import encode_targets
 def test_the_kernel_sum_is_the_decision(monkeypatch, gram_rows, preset, kind, condition, tmp_path):
     monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", gram_rows)
     counts, y = make_counts(n_pairs=80, n_words=40, n_terms=12, n_labels=3, seed=5)
-    targets = encode_targets(
-        y == 1 if kind == "binary" else y, kind="rating" if kind == "rating" else "labels"
-    )
+    of = "rating" if kind == "rating" else "labels"
+    targets = encode_targets(y == 1 if kind == "binary" else y, kind=of)
     train, new = np.arange(60), np.arange(60, 80)
     model = fit_counts(counts[train], targets[train], condition, preset, keep_training=True)
     for one in (model, load_model(save_model(model, tmp_path / "m"))):
         training = one.training
-        assert [
+        named = [
             (training.names[a], training.names[b]) for a, b in zip(training.w1, training.w2, strict=True)
-        ] == list(counts[train].pairs)
+        ]
+        assert named == list(counts[train].pairs)
         np.testing.assert_allclose(training.coef.sum(axis=0), 0, atol=1e-9)
         features = one.features(counts[new])
-        dense = dict(
-            zip(features.blocks, np.split(features.matrix().toarray(), ends(features), axis=1), strict=True)
-        )
+        dense = {block: part.T for block, part in features.split(features.matrix().toarray().T).items()}
         total = one.intercept + sum(training.means[block] @ one.weights[block] for block in dense)
         total = np.tile(total, (len(new), 1))
         for block, rows in dense.items():
@@ -42,10 +40,6 @@ def test_the_kernel_sum_is_the_decision(monkeypatch, gram_rows, preset, kind, co
                 shares = (rows - training.means[block]) @ one.weights[block]
             total += shares
         np.testing.assert_allclose(total, one.decisions(counts[new]), atol=1e-6)
-
-
-def ends(features):
-    return np.cumsum(list(features.blocks.values()))[:-1]
 
 
 def test_damaged_training_pairs_are_reported_and_predictions_do_not_need_them(tmp_path):

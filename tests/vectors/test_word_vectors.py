@@ -35,22 +35,29 @@ def store(tmp_path_factory):
     return place / "a.bp"
 
 
+def counted(corpus, keys, terms):
+    """How many contexts of each key have each term within four tokens, both sides together."""
+    counts = np.zeros((len(keys), len(terms)))
+    for line in SENTENCES * 3:
+        tokens = corpus.keys_of([*line.split(), "."])
+        for at, word in enumerate(tokens):
+            for side in (set(tokens[max(at - 4, 0) : at]), set(tokens[at + 1 : at + 5])):
+                for term in side:
+                    if word in keys and term in terms:
+                        counts[keys.index(word), terms.index(term)] += 1
+    return counts
+
+
+def ppmi(counts, shares):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.maximum(np.log(counts / counts.sum(axis=1, keepdims=True) / (shares / shares.sum())), 0)
+    return np.nan_to_num(found)
+
+
 def test_wide_rows_are_ppmi_of_unit_length(store):
     corpus = Corpus.open(store)
-    terms = list(dict.fromkeys(word for line in SENTENCES for word in line.split()))
-    of = {term: sum(line.split().count(term) for line in SENTENCES) * 3 for term in terms} | {".": 3 * 24}
     unigrams, counts = words.top_unigrams(corpus, words.WIDE_TERMS)
-    assert dict(zip(unigrams, counts, strict=True))["the"] == of["the"]
-    shares = np.array(counts) ** 0.75 / (np.array(counts) ** 0.75).sum()
-    near = np.zeros(len(unigrams))
-    for line in SENTENCES:
-        tokens = [*corpus.keys_of(line.split()), "."]
-        if "cat" in tokens:
-            at = tokens.index("cat")
-            for term in tokens[max(0, at - 4) : at] + tokens[at + 1 : at + 5]:
-                near[unigrams.index(term)] += 3
-    with np.errstate(divide="ignore"):
-        expected = np.maximum(np.log(near / near.sum() / shares), 0)
+    (expected,) = ppmi(counted(corpus, ["cat"], unigrams), np.array(counts) ** 0.75)
     found = wide_rows(corpus, [Target(("cat",)), None]).toarray()
     np.testing.assert_allclose(found[0], expected / np.linalg.norm(expected), atol=1e-9)
     assert not found[1].any()
@@ -63,29 +70,13 @@ def copy(store, tmp_path):
     return Corpus.open(tmp_path / "s.bp")
 
 
-def test_vectors_are_the_formula(store, monkeypatch):
+def test_vectors_are_the_formula(store):
     """All dimensions are kept, so that cosines are those of the centred PPMI rows times V S^(-1/2)."""
     corpus = Corpus.open(store)
     found = WordVectors.compute(corpus)
-    keys = [found.words[k] for k in range(len(found.words))]
-    terms = [term.decode() for term in found.terms]
-    counts = np.zeros((len(keys), len(terms)))
-    tokens = [[*line.split(), "."] for line in SENTENCES * 3]
-    lemmas = {form: corpus.keys_of([form])[0] for line in tokens for form in line}
-    for line in tokens:
-        line = [lemmas[form] for form in line]
-        for at, word in enumerate(line):
-            for side in (set(line[max(at - 4, 0) : at]), set(line[at + 1 : at + 5])):
-                for term in side:
-                    if word in keys and term in terms:
-                        counts[keys.index(word), terms.index(term)] += 1
-    share = counts.sum(axis=0) ** 0.75
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ppmi = np.maximum(np.log(counts / counts.sum(axis=1, keepdims=True) / (share / share.sum())), 0)
-    ppmi = np.nan_to_num(ppmi)
-    u, s, _ = np.linalg.svd(ppmi, full_matrices=False)
-    d = found.rows.shape[1]
-    raw = (u * np.sqrt(s))[:, :d]
+    counts = counted(corpus, [word.decode() for word in found.words], [term.decode() for term in found.terms])
+    u, s, _ = np.linalg.svd(ppmi(counts, counts.sum(axis=0) ** 0.75), full_matrices=False)
+    raw = (u * np.sqrt(s))[:, : found.rows.shape[1]]
     raw -= raw.mean(axis=0)
     raw /= np.linalg.norm(raw, axis=1, keepdims=True)
     np.testing.assert_allclose(found.rows @ found.rows.T, raw @ raw.T, atol=1e-3)
@@ -153,10 +144,17 @@ def test_a_store_that_cannot_be_written_is_searched_all_the_same(copy, monkeypat
     assert len(found) and not (copy.path / NAME).exists()
 
 
-def test_parts_of_speech_of_forms(store):
-    corpus = Corpus.open(store)
-    given = {"silk": "noun", "blue": "adjective", "london": "name", "sleep": "verb", "of": "other"}
-    assert [CLASSES[k] for k in word_classes(corpus, list(given))] == list(given.values())
+ENGLISH = {"silk": "noun", "blue": "adjective", "london": "name", "sleep": "verb", "of": "other"}
+
+
+@pytest.mark.parametrize(
+    ("lang", "kinds"),
+    [("en", ENGLISH), ("de", {"haus": "noun"}), ("nl", {"lopen": "verb"}), ("it", {"casa": "any"})],
+)
+def test_parts_of_speech_of_forms(tmp_path, lang, kinds):
+    (tmp_path / "a.txt").write_text(f"{' '.join(kinds)} .\n" * 3)
+    corpus = index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang)).corpus
+    assert [CLASSES[k] for k in word_classes(corpus, list(kinds))] == list(kinds.values())
 
 
 def test_parts_of_speech_of_a_tagged_corpus(tmp_path):
@@ -166,12 +164,3 @@ def test_parts_of_speech_of_a_tagged_corpus(tmp_path):
     index_corpus([str(tmp_path / "a.vert")], tmp_path / "a.bp")
     found = word_classes(Corpus.open(tmp_path / "a.bp"), ["silk", "blue", "unicorn"])
     assert [CLASSES[k] for k in found] == ["verb", "noun", "any"]
-
-
-@pytest.mark.parametrize(
-    ("lang", "word", "kind"), [("de", "haus", "noun"), ("nl", "lopen", "verb"), ("it", "casa", "any")]
-)
-def test_parts_of_speech_in_other_languages(tmp_path, lang, word, kind):
-    (tmp_path / "a.txt").write_text(f"{word} .\n" * 3)
-    index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang))
-    assert CLASSES[word_classes(Corpus.open(tmp_path / "a.bp"), [word])[0]] == kind

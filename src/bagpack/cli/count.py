@@ -63,10 +63,11 @@ def vectors(
     from bagpack.basis import Basis
     from bagpack.files import check_not_read
     from bagpack.report.screens import show_matrix
+    from bagpack.sheets import check_table
     from bagpack.sources import open_source
     from bagpack.tasks.pairs import read_pairs
     from bagpack.vectors.counts import count_pairs
-    from bagpack.vectors.storage import MATRIX, check_export, export, is_export
+    from bagpack.vectors.storage import MATRIX, export, is_export
 
     settings = opt.count_settings(windows, limit)
     exporting = is_export(out)
@@ -74,7 +75,7 @@ def vectors(
     if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already; choose another --out, or --overwrite it")
     if exporting:
-        check_export(out)
+        check_table(out, "export", overwrite=overwrite)
     else:
         check_place(out, MATRIX, overwrite=True)
     source = open_source(opt.selected(store, where))

@@ -97,7 +97,7 @@ def show_all(
     first_ends, second_ends = found.ends(lengths)
     left, right = (windows.left, windows.right) if pair else (windows.before, windows.after)
     between: tuple[I64, I64] = (seconds, second_ends) if pair else (first_ends, first_ends)
-    pieces = write_lines(segment, firsts, first_ends, *between, left, right, REST)
+    pieces = write_lines(segment, firsts, first_ends, *between, left, right)
     number = np.searchsorted(segment.document_starts, firsts.astype(np.uint32), side="right") - 1
     documents, used = np.unique(number, return_inverse=True)
     names = [segment.documents[number] if number >= 0 else "" for number in documents.tolist()]
@@ -130,15 +130,15 @@ def contexts_of(
 
 
 def write_lines(
-    segment: Segment, firsts: I64, first_ends: I64, seconds: I64, second_ends: I64, left: int, right: int, rest: int
-) -> list[Pieces]:  # fmt: skip
+    segment: Segment, firsts: I64, first_ends: I64, seconds: I64, second_ends: I64, left: int, right: int
+) -> list[Pieces]:
     """The pieces of each line, each with the space before its first token unless that was glued to the one before."""
     lines: list[Pieces] = []
     for start in range(0, firsts.size, LINES_AT_ONCE):
         part = slice(start, start + LINES_AT_ONCE)
         one, two = firsts[part], second_ends[part]
-        before = tokens_within(segment, one, -1, left + rest)
-        after = tokens_within(segment, two, 1, right + rest)
+        before = tokens_within(segment, one, -1, left + REST)
+        after = tokens_within(segment, two, 1, right + REST)
         cuts = np.stack(
             [
                 one - before, one - np.minimum(before, left), one, first_ends[part], seconds[part], two,

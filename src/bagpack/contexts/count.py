@@ -224,8 +224,7 @@ def _words_task(
     group = max(1, min(len(targets), SUMS_BYTES // (2 * np.dtype(dtype).itemsize * terms)))
     if len(segments) > OPEN_SEGMENTS:
         group = len(targets)  # they do not all stay open: to go through them once weighs more than the cache
-    sums = np.zeros((group, 2 * (VOIDS + terms)), dtype)
-    columns, values = np.empty(group * 2 * terms + 1, np.int32), np.empty(group * 2 * terms + 1, dtype)
+    sums = np.zeros((group, 2, VOIDS + terms), dtype)
     clocks, clock = np.zeros(VOIDS + terms, np.int64), 1
     listed = np.empty(2 * max(windows.before, windows.after) + 1, np.int64)
     rows: list[tuple[NDArray[Any], I32]] = []
@@ -239,8 +238,12 @@ def _words_task(
                 place.lows[part] + quotas[number, part], place.lengths[part], windows.before, windows.after,
                 *basis_tables(segment, basis), sums, clocks, clock, listed,
             )  # fmt: skip
-        used = kernels.emit_rows(sums, part.stop - start, columns, values, lengths[part])
-        rows.append((narrowed(values[:used]), columns[:used].copy()))
+        table = sums[: part.stop - start, :, VOIDS:].reshape(-1, 2 * terms)
+        filled = np.flatnonzero(table != 0)  # three times as fast as without the comparison
+        lengths[part] = np.count_nonzero(table, axis=1)
+        columns = filled - np.repeat(np.arange(len(table)) * 2 * terms, lengths[part])
+        rows.append((narrowed(table.ravel()[filled]), columns.astype(np.int32)))
+        sums[:] = 0
     all_values, all_columns = map(np.concatenate, zip(*rows, strict=True))
     return (lengths, counts.sum(axis=0)), (all_values, all_columns)
 

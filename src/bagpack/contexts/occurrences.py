@@ -50,12 +50,16 @@ class Occurrences:
 
 
 class TargetKeys:
-    """Targets encoded once, to be looked up in many segments."""
+    """Targets encoded once, to be looked up in many segments.
+
+    ``filtered`` are the targets whose occurrences are not all postings of a key.
+    """
 
     def __init__(self, targets: Sequence[Target]) -> None:
         runs = [target.keys for target in targets]
         self.lengths = np.fromiter(map(len, runs), np.int64, len(runs))
         self.ends = np.cumsum(self.lengths)
+        self.filtered = [number for number, target in enumerate(targets) if not target.is_key]
         keys = list(chain.from_iterable(runs))
         self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
         if TAG_MARK in "".join(keys):
@@ -64,35 +68,26 @@ class TargetKeys:
             self.tags = np.array([CODES[tag] if tag else -1 for _, _, tag in divided], np.int64)
         self.flat = Strings.of(keys)
 
-    @property
-    def filtered(self) -> list[int]:
-        """The targets whose occurrences are not all postings of a key."""
-        several = self.lengths > 1
-        if self.tags is not None:
-            several |= np.maximum.reduceat(self.tags, self.ends - self.lengths) >= 0
-        return [int(number) for number in np.flatnonzero(several)]
-
 
 def find_occurrences(segment: Segment, targets: Sequence[Target] | TargetKeys) -> Occurrences:
     """Occurrences of the targets in a segment; those of a multi-word target are found from its rarest word."""
     keys = targets if isinstance(targets, TargetKeys) else TargetKeys(targets)
     flat = segment.keys.find(keys.flat)
-    filtered = keys.filtered
     single = flat[keys.ends - keys.lengths]
-    single[filtered] = -1
+    single[keys.filtered] = -1
     positions, lows, highs = segment.positions_of(single)
     is_extra = positions is not segment.postings
     extra = positions if is_extra else read_only(NO_POSITIONS)
     are_extra = np.full(single.size, is_extra)
     lows, highs = lows.copy(), highs.copy()  # of a subcorpus they are two views of one array
     runs, size = [extra], extra.size
-    for n in filtered:
+    for n in keys.filtered:
         own = slice(int(keys.ends[n] - keys.lengths[n]), int(keys.ends[n]))
         starts = run_starts(segment, flat[own], None if keys.tags is None else keys.tags[own])
         lows[n], highs[n], are_extra[n] = size, size + starts.size, True
         runs.append(starts)
         size += starts.size
-    if filtered:
+    if keys.filtered:
         extra = read_only(np.concatenate(runs))
     return Occurrences(lows, highs, keys.lengths, are_extra, extra)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,18 +64,10 @@ def resolve_targets(corpus: Corpus, words: Sequence[str]) -> list[Target | None]
     WordNet's radiation_therapy) underscores, and where a script has neither, as the tokenizer divides it. Each of
     them may have a part of speech behind it (saw/NOUN), if the corpus has parts of speech.
     """
-    target_of: dict[str, Any] = {
-        word: key and Target((key,)) for word, key in _keys_of(corpus, words).items()
-    }
-    pieces_of = {}
-    for word in [word for word, target in target_of.items() if not target]:
-        target_of[word] = None
-        pieces = word.replace("_", " ").split()
-        tagged = any(_divide(piece, corpus)[1] for piece in pieces)
-        if len(pieces) > 1 or (pieces and pieces[0] != word) or tagged or is_ideographic(word):
-            pieces_of[word] = pieces
-    if pieces_of:
-        target_of |= dict(zip(pieces_of, _resolve_runs(corpus, list(pieces_of.values())), strict=True))
+    key_of = _keys_of(corpus, words)
+    runs = {word: word.replace("_", " ").split() for word, key in key_of.items() if key is None}
+    target_of = dict(zip(runs, _resolve_runs(corpus, list(runs.values())), strict=True))
+    target_of |= {word: Target((key,)) for word, key in key_of.items() if key is not None}
     return [target_of[word] for word in words]
 
 

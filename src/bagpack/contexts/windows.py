@@ -57,9 +57,6 @@ class CountSettings:
         if self.limit is not None and not 1 <= self.limit <= MOST:
             raise UsageError(f"--limit {self.limit} is out of range; give 1 to {MOST}, or none for no limit")
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CountSettings:
         return cls(Windows(**values["windows"]), values["limit"])

@@ -66,14 +66,13 @@ def add_predictions(
     usable = tested & np.isfinite(probability)
     if not usable.any():
         return found
-    fitted = (parts >= 0) & known
-    accepted = calibration.accepted_answers(probability, right, fitted, parts, precision)
-    withheld = ~known | ~accepted
+    parts = np.where(known, parts, -1)
+    withheld = ~known | ~calibration.accepted_answers(probability, right, parts, precision)
     for i in np.flatnonzero(usable).tolist():
         rows[i].probability = round(float(probability[i]), 6)
         rows[i].label_probability = round(float(of_label[i]), 6)
         rows[i].abstained = bool(withheld[i])
-    threshold = None
+    threshold, fitted = None, parts >= 0
     if fitted.any():
         threshold = calibration.choose_threshold(probability[fitted], right[fitted], precision).value
     answered, right = ~withheld[usable], right[usable]

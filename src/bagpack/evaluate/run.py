@@ -21,7 +21,6 @@ from bagpack.evaluate.crossval import CONDITIONS, cross_validate, learning_curve
 from bagpack.evaluate.result import Evaluation, Prediction
 from bagpack.evaluate.rows import PRECISION, add_predictions, add_sentences
 from bagpack.evaluate.splits import Split, fixed_split, make_splits, same_pairs, separate
-from bagpack.learn.features import get_preset
 from bagpack.learn.fitting import hold_out
 from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import Targets, encode_targets
@@ -58,7 +57,7 @@ class EvaluateOptions:
     test: str | None = None  # a file to test on, instead of folds
     seed: int = 0
     transductive: bool = False
-    C: float | None = None  # the preset's own
+    C: float | None = None  # that of both presets, 1
     columns: Mapping[str, str] | None = None
     details: bool = True  # the learning curve, and sentences of mistakes
     precision: float | None = None  # of the answers that are not withheld
@@ -78,7 +77,7 @@ class EvaluateOptions:
 
     @property
     def svm(self) -> SvmSettings:
-        return SvmSettings(self.C if self.C is not None else get_preset(self.preset).C)
+        return SvmSettings() if self.C is None else SvmSettings(self.C)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bagpack.artefacts import check_place
 from bagpack.errors import InputError, UsageError
 from bagpack.evaluate import run
 from bagpack.evaluate.crossval import check_found
@@ -17,7 +18,7 @@ from bagpack.evaluate.run import EvaluateOptions, Rows
 from bagpack.files import check_not_read
 from bagpack.learn.fitting import calibrate, fit_counts, hold_out
 from bagpack.learn.model import LinearModel, pair_hashes
-from bagpack.learn.model_io import check_model_place, load_model, model_card, save_model
+from bagpack.learn.model_io import MODEL, load_model, model_card, save_model
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.parallel import progress
 from bagpack.sources import open_source
@@ -55,7 +56,7 @@ def train_file(
             f"--background draws pairs from a corpus; name the store instead of {source}, a matrix"
         )
     check_not_read(Path(out), source, path, options.counting.basis)
-    check_model_place(Path(out), overwrite)
+    check_place(Path(out), MODEL, overwrite=overwrite)
     rows = run.load_rows(source, path, options)
     matrix, targets, turned, alone, result = rows.matrix, rows.targets, 0, None, None
     check_found(matrix)

@@ -25,7 +25,7 @@ from bagpack.corpus.segment import Segment
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach, tokens_in
 from bagpack.names import COSINE, PRODUCT, STATISTICS, WORD_SEGMENTS, Feature, parse_feature
-from bagpack.vectors.counts import CountCache, PairCounts, count_pairs
+from bagpack.vectors.counts import PairCounts, count_pairs
 
 I64 = NDArray[np.int64]
 W1, W2, TERM = "w1", "w2", "term"
@@ -62,6 +62,7 @@ class PairEvidence:
     def __init__(self, source: ContextSource, w1: Target, w2: Target, settings: CountSettings) -> None:
         self.source, self.targets, self.settings = source, (w1, w2), settings
         self.lengths = (len(w1.keys), len(w2.keys))
+        self.name, self.content_hash = source.name, source.content_hash
 
     @classmethod
     def of(cls, source: ContextSource, w1: str, w2: str, settings: CountSettings) -> PairEvidence | None:
@@ -92,9 +93,9 @@ class PairEvidence:
 
     def counts(self, w1: str, w2: str, basis: Basis) -> PairCounts:
         """The pair's counts, as those of any pair, under the words that it was asked for with."""
-        cache = CountCache(cast(ContextSource, self), basis, self.settings)
         target_of = dict(zip((w1, w2), self.targets, strict=True))
-        return count_pairs(self.source, [(w1, w2)], basis, self.settings, cache, target_of)
+        source = cast(ContextSource, self)
+        return count_pairs(source, [(w1, w2)], basis, self.settings, target_of=target_of)
 
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings

@@ -287,7 +287,7 @@ def _word_rows(source: ContextSource, model: LinearModel, targets: Sequence[Targ
     key = source.content_hash, model.basis.hash, model.counting, model.preset
     if _last_rows and _last_rows[0] == key and _last_rows[1] == targets:
         return _last_rows[2]
-    table, _ = cache_of(source, model.basis, model.counting).words(targets)
+    table, _ = cache_of(source, model.basis, model.counting).words(source, targets)
     first = model.preset.block_rows(model.learned, "v1", table, model.basis)
     if model.preset.learns:
         return first, model.preset.block_rows(model.learned, "v2", table, model.basis)

@@ -114,7 +114,7 @@ def _average(
     counts: PairCounts, positives: int, hands: Sequence[NDArray[np.intp]], label: str
 ) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
-    preset, svm = FEW_EXAMPLES, SvmSettings(FEW_EXAMPLES.C)
+    preset, svm = FEW_EXAMPLES, SvmSettings()
     grams = shared_grams(counts, [CONDITION], preset)
     models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:

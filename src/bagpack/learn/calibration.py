@@ -180,13 +180,14 @@ def choose_threshold(probability: Floats, correct: Bools, precision: float) -> T
     return Threshold(precision, value, float(reached[at]), (at + 1) / len(order))
 
 
-def accepted_answers(
-    probability: Floats, correct: Bools, chooses: Bools, fold: Ints, precision: float
-) -> Bools:
-    """Whether each answer is given if the threshold of its fold is chosen on the rows of other folds that choose."""
+def accepted_answers(probability: Floats, correct: Bools, fold: Ints, precision: float) -> Bools:
+    """Whether each answer is given, the threshold of its fold being chosen on the other folds.
+
+    Rows of fold −1 do not choose.
+    """
     accepted = np.zeros(len(fold), dtype=bool)
     for number in np.unique(fold):
-        rest, own = chooses & (fold != number), fold == number
+        rest, own = (fold >= 0) & (fold != number), fold == number
         if rest.any():
             chosen = choose_threshold(probability[rest], correct[rest], precision)
             accepted[own] = chosen.accepts(probability[own])
@@ -198,6 +199,6 @@ def held_out_threshold(probability: Floats, correct: Bools, fold: Index, precisi
     chosen = choose_threshold(probability, correct, precision)
     if chosen.value is None:
         return chosen
-    accepted = accepted_answers(probability, correct, fold >= 0, fold, precision)
+    accepted = accepted_answers(probability, correct, fold, precision)
     found = float(correct[accepted].mean()) if accepted.any() else 0.0
     return replace(chosen, precision=found, coverage=float(accepted.mean()))

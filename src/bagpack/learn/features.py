@@ -271,14 +271,10 @@ Learned = Mapping[str, Scaling]  # by block; empty for a preset that learns noth
 
 @dataclass(frozen=True)
 class Preset:
-    """A named way from counts to features: `paper` or `modern`, with a factor on v12 (``modern`` only).
-
-    ``C`` is the cost of an error by default.
-    """
+    """A named way from counts to features: `paper` or `modern`, with a factor on v12 (``modern`` only)."""
 
     name: str = "modern"
     v12: float = 1.0
-    C: float = 1.0
 
     @property
     def learns(self) -> bool:

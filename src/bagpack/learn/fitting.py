@@ -67,13 +67,10 @@ def fit_conditions(
     if learned is None:
         learned = preset.learn(counts, conditions[0] if len(conditions) == 1 else WHOLE)
     grams = grams or shared_grams(counts, conditions, preset, learned)
-    settings: dict[str, Any] = {
-        "C": svm.C,
-        "tol": svm.tol,
-        "rows": n,
-        "solver": "gram" if grams else "blocks",
-    }
-    settings |= {"epsilon": svm.epsilon} if targets.kind == "rating" else {}
+    solver = "gram" if grams else "blocks"
+    settings: dict[str, Any] = {"C": svm.C, "tol": svm.tol, "rows": n, "solver": solver}
+    if targets.kind == "rating":
+        settings["epsilon"] = svm.epsilon
     models = {}
     for condition in conditions:
         features = preset.features(learned, counts, condition)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,7 +133,8 @@ class LinearModel:
         if place is None:
             raise StoreError(
                 f"the model was trained on {self.source_path or 'an unnamed corpus'}, which was found neither from "
-                f"{Path.cwd()} nor next to the model; give its path with --store (in Python: model.at(store))"
+                f"{Path.cwd()} nor next to the model; give its path with --store (in Python: model.open_source(store), "
+                f"for model.count)"
             )
         source = open_source(place)
         if source.content_hash != self.source_hash and not any_store:
@@ -143,12 +144,6 @@ class LinearModel:
                 f"to use {place} anyway"
             )
         return source
-
-    def at(self, store: str | Path, any_store: bool = False) -> LinearModel:
-        """The same model, counting new pairs in a store that moved."""
-        model = replace(self)
-        model.__dict__["source"] = self.open_source(store, any_store)
-        return model
 
     def count(self, pairs: Iterable[Pair], source: ContextSource | None = None) -> PairCounts:
         return count_cached(source or self.source, as_pairs(pairs), self.basis, self.counting)
@@ -220,18 +215,10 @@ class LinearModel:
         """The model with probabilities, if it can have them: made when first needed, in five times `fit`'s time."""
         if self.calibration is not None or self.calibrator is None:
             return self
-        found = self.calibrator()
-        return replace(self, calibration=found.calibration, threshold=found.threshold, calibrator=None)
-
-    def answers(self, X: Any) -> list[Any]:
-        """Labels, or None where the corpus lacks a word, or the label's probability is below the model's threshold."""
-        counts = self._counts(X)
-        decisions = self.decisions(counts)
-        given = self.answered(counts, decisions)
-        return [answer if one else None for answer, one in zip(self.decode(decisions), given, strict=True)]
+        return self.calibrator()
 
     def answered(self, counts: PairCounts, decisions: Floats) -> Bools:
-        """Whether each pair gets an answer; see `answers`."""
+        """Whether the corpus knows both words, and the label's probability reaches the model's threshold."""
         known = ~counts.unknown
         if self.threshold is None or self.kind == "rating":
             return known

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from bagpack._version import __version__
-from bagpack.artefacts import MANIFEST, Artefact, Kind, check_place, new_artefact, open_artefact
+from bagpack.artefacts import MANIFEST, Artefact, Kind, new_artefact, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
@@ -44,11 +44,6 @@ STRONGEST = 8  # contexts of each label on a card
 ABOUT_CARD = """A linear model over named contexts of two words. Scores are means over folds of the labelled pairs, with
 95 % intervals. A search through a corpus (`bagpack find`) ranks many pairs that are in no relation, so its precision is
 lower."""
-
-
-def check_model_place(path: Path, overwrite: bool) -> None:
-    """Whether a model can be written here: asked before the training, not after it."""
-    check_place(path, MODEL, overwrite=overwrite)
 
 
 def save_model(
@@ -74,7 +69,7 @@ def save_model(
         "blocks": list(model.weights),
         "features": sum(map(len, model.weights.values())),
         "outputs": len(model.intercept),
-        "counting": model.counting.to_dict(),
+        "counting": asdict(model.counting),
         "source": {"path": model.source_path, "content_hash": model.source_hash},
         "calibration": None,
         "threshold": model.threshold and asdict(model.threshold),
@@ -215,12 +210,10 @@ def verify_model(path: Path) -> Sequence[str]:
 # The model card: what a model was made from and how well it did, in Markdown ------------------------------------
 
 
-def _card_score(value: Any, metric: str) -> str:
-    """``81.2 (79.0–83.4)`` from a mapping with mean, low and high; a bare number has the same form."""
-    if not isinstance(value, Mapping):
-        return show_score(value, metric)
-    interval = show_interval(value.get("low"), value.get("high"), metric)
-    return show_score(value.get("mean"), metric) + (f" ({interval})" if interval else "")
+def _card_score(score: Mapping[str, Any], metric: str) -> str:
+    """``81.2 (79.0–83.4)``."""
+    interval = show_interval(score["low"], score["high"], metric)
+    return show_score(score["mean"], metric) + (f" ({interval})" if interval else "")
 
 
 def model_card(
@@ -229,8 +222,7 @@ def model_card(
 ) -> str:  # fmt: skip
     """A Markdown card; each section becomes a table.
 
-    ``scores`` has, per row (a condition, a baseline) and metric, a number or a mapping with ``mean``, ``low`` and
-    ``high``.
+    ``scores`` has, per row (a condition, a baseline) and metric, a mapping with ``mean``, ``low`` and ``high``.
     """
     shown = {
         f"{name}: {metric_label(metric)}": _card_score(value, metric)

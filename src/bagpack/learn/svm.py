@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,21 +150,22 @@ def _libsvm(svm: Any, gram: Floats, y: Bools | Floats) -> tuple[Floats, float, b
 
 def _solve_gram(gram: Floats, y: Bools | Floats, svm: SvmSettings) -> Dual:
     """An SVM per column of ``y``, classes or ratings, all on one Gram matrix; in threads."""
+    from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC, SVR
 
     cache = min(max(50.0, 4.4e-6 * len(gram) ** 2), 500.0)  # MB, for libsvm's single-precision kernel rows
-    make = partial(
-        SVC if y.dtype == bool else partial(SVR, epsilon=svm.epsilon), kernel="precomputed", C=svm.C
-    )
-    made = (make(tol=svm.tol, cache_size=cache, max_iter=MAX_STEPS) for _ in y.T)
-    tasks = (delayed(_libsvm)(one, gram, column) for one, column in zip(made, y.T, strict=True))
+    model = SVC() if y.dtype == bool else SVR(epsilon=svm.epsilon)
+    model.set_params(kernel="precomputed", C=svm.C, tol=svm.tol, cache_size=cache, max_iter=MAX_STEPS)
+    tasks = (delayed(_libsvm)(clone(model), gram, column) for column in y.T)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         coef, intercept, converged = zip(*run_threads(tasks), strict=True)
     if not all(converged):
-        message = f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. "
-        message += "A smaller C, or a larger tol, converges sooner"
+        message = (
+            f"the SVM did not converge within {MAX_STEPS:,} steps; its scores are approximate. A smaller C, or a "
+            f"larger tol, converges sooner"
+        )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     return Dual(np.stack(coef, axis=1), np.array(intercept), all(converged))
 

@@ -8,10 +8,10 @@ What was counted recently is not counted again.
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -269,23 +269,22 @@ class CountCache:
     ``_rows`` has, by a word's key or a pair's two keys, columns, counts and some integers; adding never copies others.
     """
 
-    def __init__(self, source: ContextSource, basis: Basis, settings: CountSettings) -> None:
-        self.source, self.basis, self.settings = source, basis, settings
+    def __init__(self, basis: Basis, settings: CountSettings) -> None:
+        self.basis, self.settings = basis, settings
         self._rows: dict[Any, tuple[NDArray[Any], NDArray[Any], I64]] = {}
         self._lock = threading.Lock()
-        self.entries = 0
+        self._entries = 0
 
-    def words(self, targets: Sequence[Target]) -> tuple[Csr, I64]:
+    def words(self, source: ContextSource, targets: Sequence[Target]) -> tuple[Csr, I64]:
         """Counts of these targets, all different, and how often each occurs."""
         keys = [key_of(target) for target in targets]
-        count = self.source.count_words
-        return self._counted(keys, targets, lambda new: count(new, self.basis, self.settings), 2)
+        return self._counted(keys, targets, lambda new: source.count_words(new, self.basis, self.settings), 2)
 
-    def pairs(self, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
+    def pairs(self, source: ContextSource, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
         """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
 
         def count(new: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
-            counted = self.source.count_pairs(new, self.basis, self.settings)
+            counted = source.count_pairs(new, self.basis, self.settings)
             return counted.rows, np.hstack([counted.found, counted.taken])
 
         keys = [(one.keys, two.keys) for one, two in pairs]
@@ -300,17 +299,40 @@ class CountCache:
         segments: int,
     ) -> tuple[Csr, I64]:
         """Rows and integers of what is asked for; new ones are counted first."""
-        if new := [k for k, key in enumerate(keys) if key not in self._rows]:
+        if self._entries > MOST_ENTRIES:
+            self._rows, self._entries = {}, 0  # another thread may be reading the old ones
+        kept = self._rows
+        if new := [k for k, key in enumerate(keys) if key not in kept]:
             rows, own = count([asked[k] for k in new])
             parts = (*(np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data)), own)
             with self._lock:
-                self._rows.update(zip((keys[k] for k in new), zip(*parts, strict=True), strict=True))
-                self.entries += rows.nnz + len(new)
+                kept.update(zip((keys[k] for k in new), zip(*parts, strict=True), strict=True))
+                self._entries += rows.nnz + len(new)
         if len(new) == len(keys):
             return (rows, own) if new else count([])
-        columns, values, integers = zip(*(self._rows[key] for key in keys), strict=True)
+        columns, values, integers = zip(*(kept[key] for key in keys), strict=True)
         ends, width = np.cumsum(list(map(len, values))), segments * len(self.basis)
         return make_rows(np.concatenate(values), np.concatenate(columns), ends, width), np.array(integers)
+
+
+@lru_cache(maxsize=KEPT)
+def _cache_at(path: str, content_hash: str, basis: Basis, settings: CountSettings) -> CountCache:
+    return CountCache(basis, settings)
+
+
+forget = _cache_at.cache_clear  # drops all remembered counts
+
+
+def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> CountCache:
+    """What was counted recently in the same corpus, over the same basis: an empty cache if nothing was."""
+    return _cache_at(str(source.path), source.content_hash, basis, settings)
+
+
+def count_cached(
+    source: ContextSource, pairs: Iterable[Pair], basis: Basis, settings: CountSettings
+) -> PairCounts:
+    """Count pairs; cross-validation and clones of an estimator do not count again what was counted recently."""
+    return count_pairs(source, pairs, basis, settings, cache_of(source, basis, settings))
 
 
 def key_of(target: Target) -> str:
@@ -326,7 +348,7 @@ def count_pairs(
 
     ``target_of`` has the targets of the words, where they were looked up before.
     """
-    cache = cache or CountCache(source, basis, settings)
+    cache = cache or CountCache(basis, settings)
     given = [str(word) for pair in pairs for word in pair]
     number = {name: i for i, name in enumerate(dict.fromkeys(given))}
     names = list(number)
@@ -336,7 +358,7 @@ def count_pairs(
     target_of_key = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
     targets = [target_of_key[key] for key in sorted(target_of_key)]
     rank = {key_of(target): k for k, target in enumerate(targets)}
-    words, occurrences = cache.words(targets)
+    words, occurrences = cache.words(source, targets)
     word_of = np.array([rank.get(key, -1) for key in keys], np.int64)
     unknown = np.flatnonzero(word_of < 0)
     word_of[unknown] = len(targets) + np.arange(unknown.size)
@@ -346,7 +368,7 @@ def count_pairs(
     smaller, larger = np.minimum(first, second)[known], np.maximum(first, second)[known]
     codes, which = np.unique((smaller << 32) | larger, return_inverse=True)
     both = zip((codes >> 32).tolist(), (codes & 0xFFFFFFFF).tolist(), strict=True)
-    together, found, taken = cache.pairs([(targets[one], targets[two]) for one, two in both])
+    together, found, taken = cache.pairs(source, [(targets[one], targets[two]) for one, two in both])
     pair_of = np.full(len(rows), -1, np.int64)
     pair_of[known] = which
     return PairCounts(
@@ -395,57 +417,21 @@ def coverage(
     return facts
 
 
-_kept: OrderedDict[tuple[Any, ...], CountCache] = OrderedDict()
-_lock = threading.Lock()
-
-
-def cache_of(source: ContextSource, basis: Basis, settings: CountSettings) -> CountCache:
-    """What was counted recently in the same corpus, over the same basis: an empty cache if nothing was."""
-    key = (str(source.path), source.content_hash, basis.hash, settings)
-    with _lock:
-        cache = _kept.pop(key, None)
-        if cache is None or cache.entries > MOST_ENTRIES:
-            cache = CountCache(source, basis, settings)
-        cache.source = source
-        _kept[key] = cache
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    return cache
-
-
-def count_cached(
-    source: ContextSource, pairs: Sequence[Pair], basis: Basis, settings: CountSettings
-) -> PairCounts:
-    """Count pairs; cross-validation and clones of an estimator do not count again what was counted recently."""
-    return count_pairs(source, pairs, basis, settings, cache_of(source, basis, settings))
-
-
-def forget() -> None:
-    """Drop all remembered counts."""
-    _kept.clear()
-
-
-class PairInputError(InputError):
-    """What was given is not a list of pairs."""
-
-    exit_code = 2
-
-
 def as_pairs(X: Iterable[Any]) -> list[Pair]:
     """Pairs of strings from a list of pairs, an array of shape (n, 2), or a data frame of two columns."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     if isinstance(X, str) or not hasattr(X, "__iter__") or hasattr(X, "tocsr"):
-        raise PairInputError(
+        raise InputError(
             f"pairs are needed, such as [('cat', 'lion')]; sparse or other data is not supported: {X!r}"
         )
     rows = X.tolist() if isinstance(X, np.ndarray) else list(X)
     if len(rows) == 2 and all(isinstance(word, str) for word in rows):
-        raise PairInputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
+        raise InputError(f"a list of pairs is needed, and one pair was given: write [{tuple(rows)!r}]")
     for number, row in enumerate(rows):
         is_pair = not isinstance(row, str) and hasattr(row, "__len__") and len(row) == 2
         if not is_pair or not all(isinstance(word, str) and word.strip() for word in row):
-            raise PairInputError(
+            raise InputError(
                 f"item {number} is not a pair of words: {row!r}; give (w1, w2), both non-empty strings"
             )
     return [(str(w1), str(w2)) for w1, w2 in rows]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from mimetypes import guess_type
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from bagpack.corpus.format import (
 )
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import disk_errors, map_array, replacing, write_bytes
+from bagpack.files import map_array, replacing, write_bytes
 from bagpack.vectors.counts import PairCounts
 
 MATRIX = Kind("pair-matrix", "matrix", 3, "bagpack vectors")
@@ -95,7 +94,7 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
     arrays: dict[str, NDArray[Any]] = {
         "words.found": counts.occurrences, "pairs.found": counts.found, "pairs.taken": counts.taken,
         "names.word": counts.word_of, "rows.names": counts.rows, "rows.pair": counts.pair_of,
-        "rows.swapped": counts.swapped,
+        "rows.swapped": counts.swapped, **counts.names.files("names"), **counts.keys.files("keys"),
     }  # fmt: skip
     for name, rows in (("words", counts.words), ("pairs", counts.together)):
         if rows.data.max(initial=0) > np.iinfo(np.int32).max:
@@ -103,8 +102,6 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
                 f"a count of {rows.data.max():,} does not fit into the matrix format; give --limit"
             )
         arrays |= {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
-    for name, texts in (("names", counts.names), ("keys", counts.keys)):
-        arrays |= {f"{name}.blob": texts.blob, f"{name}.offsets": texts.offsets}
     write_arrays(directory, arrays, ARRAYS)
     write_bytes(directory / "basis.tsv", counts.basis.to_tsv().encode())
     return {
@@ -114,7 +111,7 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
         "terms": len(counts.basis),
         "unigrams": len(counts.basis.unigrams),
         "basis_hash": counts.basis.hash,
-        "settings": counts.settings.to_dict(),
+        "settings": asdict(counts.settings),
         "source": {"path": counts.source_path, "content_hash": counts.source_hash},
         "unknown_words": counts.unknown_words,
         "capped_words": counts.capped_words,
@@ -180,10 +177,8 @@ def open_counts(path: Path) -> PairCounts:
 def verify_matrix(path: Path) -> Sequence[str]:
     """One message per damaged file."""
     matrix, numbers, _ = _open(path)
-    missing = [
-        f"{matrix.data / name} has no checksum" for name in ARRAYS if name not in matrix.manifest["checksums"]
-    ]
-    return [*missing, *matrix.damages()] or list(damages(matrix.data, ARRAYS, numbers))
+    files = {**ARRAYS, **matrix.manifest["checksums"]}  # an array without a checksum is damage
+    return matrix.damages(files) or list(damages(matrix.data, ARRAYS, numbers))
 
 
 # Export: a long table `w1 w2 feature count` of the counts that are not zero, for other tools ---------------------
@@ -198,16 +193,6 @@ def is_export(path: Path) -> bool:
             f"a matrix, which is a directory"
         )
     return is_known
-
-
-def check_export(path: Path) -> None:
-    """Whether the file can be written here; checked before the counting."""
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is not a file; name one to export to")
-    target = Path(os.path.realpath(path))
-    with disk_errors(path):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=target.parent).close()
 
 
 def export(counts: PairCounts, path: Path) -> None:

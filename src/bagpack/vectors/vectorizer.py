@@ -16,9 +16,10 @@ from bagpack.basis import Basis
 from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.errors import InputError
 from bagpack.names import blocks_of, feature_names
 from bagpack.sources import as_source
-from bagpack.vectors.counts import Pair, PairCounts, PairInputError, as_pairs, count_cached
+from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 
 
 # Rows are sparse, so there is no set_output.
@@ -53,7 +54,7 @@ class PairVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def fit(self, X: Iterable[Pair], y: Any = None) -> PairVectorizer:
         """Choose the basis; the pairs are not used."""
         if not as_pairs(X):
-            raise PairInputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
+            raise InputError("there are no pairs to fit on (0 samples); a minimum of 1 is required")
         blocks_of(self.condition)
         windows = self.windows if isinstance(self.windows, Windows) else Windows.parse(self.windows)
         self.settings_ = CountSettings(windows, self.limit)

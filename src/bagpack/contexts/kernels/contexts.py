@@ -89,14 +89,13 @@ def count_words(  # type: ignore[no-untyped-def]
     Target t's occurrences are (extra if is_extra[t] else postings)[lows[t]:highs[t]]. Windows of up to four tokens,
     away from the ends of the segment, are counted without a loop; wider ones one token after the other.
     """
-    half = sums.shape[1] // 2
     narrow = before <= NARROW and after <= NARROW
     one, two, three, four = np.int64(1), np.int64(2), np.int64(3), np.int64(4)  # literals: a version for each
     b1, b2, b3, b4 = beyond(before, one), beyond(before, two), beyond(before, three), beyond(before, four)
     a1, a2, a3, a4 = beyond(after, one), beyond(after, two), beyond(after, three), beyond(after, four)
     for t in range(lows.size):
         positions = extra if is_extra[t] else postings
-        pre, post = sums[t, :half], sums[t, half:]
+        pre, post = sums[t, 0], sums[t, 1]
         high = highs[t]
         length = lengths[t]
         for i in range(lows[t], high):
@@ -142,29 +141,6 @@ def count_words(  # type: ignore[no-untyped-def]
                 entries[word_of(ids, t2, f2)], entries[word_of(ids, t3, f3)],
             )  # fmt: skip
     return clock
-
-
-@kernel
-def emit_rows(sums, rows, columns, values, lengths):  # type: ignore[no-untyped-def]
-    """Move the first rows of sums to the output, without void cells, and clear them.
-
-    Returns the entries in all; lengths[t] are those of row t.
-    """
-    at = 0
-    half = sums.shape[1] // 2
-    for t in range(rows):
-        row = sums[t]
-        begin = at
-        for segment in range(2):
-            column = segment * (half - VOIDS)
-            for cell in range(segment * half + VOIDS, (segment + 1) * half):
-                columns[at] = column
-                values[at] = row[cell]
-                at += row[cell] != 0
-                column += 1
-        row[:] = 0
-        lengths[t] = at - begin
-    return at
 
 
 # Pairs: the columns of co-occurrences are listed, then summed up to rows -----------------------------------------

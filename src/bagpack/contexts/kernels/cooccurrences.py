@@ -6,7 +6,7 @@ import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.kernels.tokens import prefetch, same_sentence
-from bagpack.kernels import kernel
+from bagpack.kernels import kernel, lower_bound
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
 PENDING = 1024  # co-occurrences that wait for their tokens to come into the cache
@@ -74,22 +74,11 @@ def near_marks(few, start, stop, many, low, marks, reach, bits, blocks, base, ne
 
 @kernel
 def search_all(few, start, stop, many, low, high, near):  # type: ignore[no-untyped-def]
-    """List few[start:stop] with the first of `many` that is not before each; returns how many.
-
-    All are searched at once, step by step: the memory is asked for many positions before any is waited for.
-    """
-    count = stop - start
-    for n in range(count):
-        near[0, n] = start + n
-        near[1, n] = low
-    size = high - low
-    while size > 0:
-        half = (size + 1) >> 1
-        for n in range(count):
-            at = near[1, n]
-            near[1, n] = at + half * (many[np.uint64(at + half - 1)] < few[np.uint64(start + n)])
-        size -= half
-    return count
+    """List few[start:stop] with the first of `many` that is not before each; returns how many."""
+    for n in range(stop - start):
+        low = lower_bound(many, low, high, few[start + n])
+        near[0, n], near[1, n] = start + n, low
+    return stop - start
 
 
 @kernel
@@ -180,20 +169,7 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         many_low, many_high = lows[b], highs[b]
         if low == high or many_low == many_high:
             continue
-        if a == b:  # consecutive occurrences, each counted in both orders
-            for i in range(low + 1, high):
-                left, p = np.int64(few[i - 1]), np.int64(few[i])
-                if 0 <= p - left - lengths[a] <= between:
-                    if pending == PENDING:
-                        written = settle(
-                            tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
-                        )
-                        pending = np.int64(0)
-                    waiting[pending, 0], waiting[pending, 1] = left, p
-                    waiting[pending, 2], waiting[pending, 3] = BOTH, k
-                    pending += 1
-            continue
-        if b != looked:
+        if a != b and b != looked:  # noqa: PLR1714 (numba compares numbers faster)
             looked = b
             steps = 0
             n = k
@@ -214,7 +190,9 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
         before, after = (PLUS, MINUS) if swapped[k] else (MINUS, PLUS)
         for from_i in range(low, high, SLICE):
             to_i = min(from_i + SLICE, high)
-            if marks > 0:
+            if a == b:
+                count = to_i - from_i
+            elif marks > 0:
                 count = near_marks(
                     few, from_i, to_i, many, many_low, marks, reach, bits, blocks, np.uint32(base), near
                 )
@@ -225,6 +203,14 @@ def find_cooccurrences(  # type: ignore[no-untyped-def]
                     tokens, waiting, pending, caps, starts, seconds, orders, written, counts, found
                 )
                 pending = np.int64(0)
+            if a == b:  # consecutive occurrences, each counted in both orders
+                for i in range(max(from_i, low + 1), to_i):
+                    left, p = np.int64(few[i - 1]), np.int64(few[i])
+                    if 0 <= p - left - lengths[a] <= between:
+                        waiting[pending, 0], waiting[pending, 1] = left, p
+                        waiting[pending, 2], waiting[pending, 3] = BOTH, k
+                        pending += 1
+                continue
             for n in range(count):
                 i, at = near[0, n], near[1, n]
                 p = np.int64(few[i])
