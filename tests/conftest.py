@@ -234,6 +234,31 @@ def browser():
 
 
 @pytest.fixture
+def open_page(browser):
+    """open_page(base, path, **options) → a page; complaints of the browser and requests to elsewhere fail the test."""
+    opened, complaints = [], []
+
+    def go(base, path="", width=1280, **options):
+        context = browser.new_context(base_url=base, viewport={"width": width, "height": 800}, **options)
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(LIMIT * 1000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        page.on(
+            "request",
+            lambda asked: asked.url.removeprefix("blob:").startswith(base) or complaints.append(asked.url),
+        )
+        page.goto(path or base)
+        return page
+
+    yield go
+    for context in opened:
+        context.close()
+    assert [said for said in complaints if "Failed to load resource" not in said] == []
+
+
+@pytest.fixture
 def ctrl_c():
     """Ctrl-C raises KeyboardInterrupt, also where a shell started the tests in the background and ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,7 +3,6 @@
 import httpx
 import pytest
 
-from bagpack.app import Library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from tests.app.conftest import ask, running
@@ -65,24 +64,26 @@ def test_a_store_without_attributes_does_not_offer_it(tmp_path):
     assert answer.status_code == 404 and "no attributes" in answer.text
 
 
-def test_the_page_in_a_browser(visit):
-    for width in (390, 1280):
-        page = visit("/pair/kinda01/kindb01", viewport={"width": width, "height": 800})
-        page.get_by_role("link", name="By year").click()
-        page.wait_for_url("**/distribution?**")
-        rows = page.locator(".by-rows tbody tr")
-        assert rows.count() >= 8
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.locator("select[name=by]").select_option("genre")
-        page.locator("main").get_by_role("button", name="Show").click()
-        page.wait_for_url("**by=genre**")
-        assert rows.count() == 2
+# Words ----------------------------------------------------------------------------------------------------------------
 
 
-def test_years_are_offered_before_other_numbers(tmp_path):
-    rows = [
-        f'{{"text": "a b", "pages": {70 * n}, "year": {1900 + 9 * n}, "genre": "g{n}"}}' for n in range(9)
-    ]
-    (tmp_path / "t.jsonl").write_text("\n".join(rows))
-    index_corpus([str(tmp_path / "t.jsonl")], tmp_path / "t.bp", jobs=1)
-    assert Library(str(tmp_path / "t.bp")).by[0] == "year:10"
+TEXT = (
+    "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def get(tmp_path_factory):
+    """Ask the explorer of a small corpus, in this process."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "saw.txt").write_text(TEXT)
+    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
+    return lambda url: ask(url, folder / "saw.bp")
+
+
+def test_a_run_of_words_and_words_like_a_misspelt_one(get):
+    assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
+    for url in ("/word/hamer", "/pair/hamer/saw"):
+        page = get(url)
+        assert page.status_code == 404
+        assert 'Similar spellings: <a href="/word/hammer">hammer</a>' in page.text

@@ -127,7 +127,7 @@ def test_keyboard_alone(visit):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_and_both_schemes(visit, scheme):
-    page = visit("/", viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True)
+    page = visit("/", width=390, color_scheme=scheme, has_touch=True)
     paths = ("/", PAIR, "/word/the", "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01", "/model",
              "/nosuch", "/find")  # fmt: skip
     for path in paths:
@@ -156,7 +156,7 @@ def test_without_javascript_everything_is_reached(visit):
 
 
 def test_cut_lines_are_shown_whole_with_one_link_and_rows_are_no_tab_stops(visit):
-    page = visit("/concordance?w1=the", viewport={"width": 800, "height": 800})
+    page = visit("/concordance?w1=the", width=800)
     assert page.locator(".kwic [tabindex]").count() == 0
     # Lines of this little world are short, and are cut when they are written large.
     large = "e => { e.style.fontSize = '3rem'; }"
@@ -180,3 +180,55 @@ def test_cut_lines_are_shown_whole_with_one_link_and_rows_are_no_tab_stops(visit
     page.get_by_role("link", name="right context").click()
     page.wait_for_url("**sort=right**")
     assert "whole=1" in page.url
+
+
+# Accessibility --------------------------------------------------------------------------------------------------------
+
+
+axe_package = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing"
+)
+
+PAGES = (
+    "/", "/word/kinda01", "/word/nosuchword", "/pair/kinda01/kindb01", "/pair/kinda01/nosuchword", "/concordance",
+    "/concordance?w1=the", "/concordance?w1=kinda01&w2=kindb01&sort=left&whole=1", "/model", "/nosuch",
+    "/lines?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of", "/distribution?w1=the&by=genre",
+    "/distribution?w1=kinda01&w2=kindb01", "/distribution?w1=nosuchword", "/find",
+)  # fmt: skip
+
+
+def serious(page):
+    """What axe-core finds on a page: rule, element, what to do."""
+    found = axe_package.Axe().run(page).response["violations"]
+    return [
+        (page.url, item["id"], item["nodes"][0]["html"][:200], item["nodes"][0]["failureSummary"])
+        for item in found
+        if item["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "paths"), [("light", PAGES), ("dark", PAGES[3::4])])
+def test_axe_finds_nothing_serious(visit, scheme, paths):
+    page = visit("/", color_scheme=scheme)
+    for path in paths:
+        page.goto(path)
+        assert serious(page) == []
+    page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    assert [rule for _, rule, *_ in serious(page)] == ["button-name"]
+
+
+def test_shortcuts_can_be_turned_off_and_stay_off(visit):
+    page = visit("/concordance?w1=the&size=20")
+    page.get_by_role("button", name="Shortcuts on").click()
+    page.keyboard.press("n")
+    page.reload()
+    assert "page=2" not in page.url
+    switch = page.get_by_role("button", name="Shortcuts off")
+    assert switch.get_attribute("aria-pressed") == "false"
+    page.keyboard.press("n")
+    page.wait_for_timeout(200)
+    assert "page=2" not in page.url
+    switch.click()
+    page.locator("h1").click()
+    page.keyboard.press("n")
+    page.wait_for_url("**page=2**")

@@ -10,7 +10,7 @@ import pytest
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from tests.app.conftest import served
-from tests.app.test_accessibility import serious
+from tests.app.test_pages_in_browser import serious
 from tests.conftest import LIMIT
 from tests.find.conftest import GIVEN, index_sentences
 
@@ -33,23 +33,6 @@ def examples(tmp_path):
     path = tmp_path / "parts.tsv"
     path.write_text("w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN))
     return path
-
-
-@pytest.fixture
-def open_page(browser):
-    contexts = []
-
-    def go(base, path="/find", width=1280):
-        context = browser.new_context(base_url=base, viewport={"width": width, "height": 844})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(EXPECT)
-        page.goto(path)
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
 
 
 def teaching(corpus, examples, *options):
@@ -76,7 +59,7 @@ def is_part(pair):
 
 
 def test_paste_find_answer_open_leave_and_return(explorer, open_page):
-    page = open_page(explorer)
+    page = open_page(explorer, "/find")
     page.fill("#pairs", "\n".join(f"{a}\t{b}" for a, b in GIVEN) + "\nparta99\tpartb01\n")
     page.locator("#unknown li").wait_for()  # marked at once, with similar spellings
     assert "parta99" in page.locator("#unknown").inner_text()
@@ -117,7 +100,7 @@ def test_paste_find_answer_open_leave_and_return(explorer, open_page):
 
 
 def test_only_pairs_with_a_word_on_a_phone(explorer, open_page):
-    page = open_page(explorer, width=390)
+    page = open_page(explorer, "/find", width=390)
     page.fill("#pairs", "\n".join(f"{a}, {b}" for a, b in GIVEN))
     page.locator(".more-asked summary").click()
     page.fill("#only-2", "partb03")
@@ -133,7 +116,7 @@ def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page
     answers = examples.with_name("parts.answers.tsv")
     before = examples.read_bytes()
     with teaching(corpus, examples) as (base, process):
-        page = open_page(base)
+        page = open_page(base, "/find")
         page.locator("#found > li").first.wait_for()
         assert page.locator("#pairs").get_attribute("readonly") is not None
         page.locator("#found > li").first.focus()
@@ -151,7 +134,7 @@ def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page
         for row in rows_of(answers):
             assert row[2] == ("part" if is_part(row) else "no") and row[3] == "Ann"
             assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[4])
-        other = open_page(base)  # a second tab sees them all
+        other = open_page(base, "/find")  # a second tab sees them all
         expect_quality(other, " of 12 right")
         page.keyboard.press("u")
         expect_quality(page, " of 11 right")

@@ -3,16 +3,20 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from tests.cli.terminal import on_terminal
+from tests.cli.conftest import on_terminal
 from tests.conftest import LIMIT, bagpack_command
 
 import bagpack
+from bagpack.cli.demo import _show_command
+from bagpack.console import clean
+from bagpack.corpus.build.index import index_corpus
 
 HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib", "spacy", "jinja2", "simplemma"}
 
@@ -158,9 +162,8 @@ def test_output_on_a_full_disk(tmp_path, write, cli):
         with open("/dev/full", "w") as full:
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 1 and "Exception" not in done.stderr
-        assert done.stderr.splitlines()[-1].startswith(
-            "bagpack: the disk is full: the output could not be written;"
-        )
+        said = "bagpack: the disk is full: the output could not be written;"
+        assert done.stderr.splitlines()[-1].startswith(said)
 
 
 def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
@@ -172,3 +175,86 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert done.code == 1
     assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
+
+
+TYPED = {
+    "bagpack ex": "explain",
+    "bagpack index --app": "--append",
+    "bagpack engine b": "build",
+    "bagpack evaluate my.bp data.tsv --preset mo": "modern",
+    "bagpack --backend da": "dask",
+}
+
+
+def test_bash_completes_commands_and_options(tmp_path):
+    """With a `bagpack` on the path, and a home of its own."""
+    command = tmp_path / "bagpack"
+    command.write_text(f"#!{sys.executable}\nfrom bagpack.cli import main\nmain()\n")
+    command.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "HOME": str(tmp_path), "SHELL": shutil.which("bash")}
+    # Two commands: a shell would become a single one, and no longer be there to be recognised.
+    script = 'completion=$(bagpack --show-completion && true)\neval "$completion"\n'
+    for typed in TYPED:
+        place = f"COMP_CWORD={len(typed.split(' ')) - 1}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}"
+        script += f'COMP_WORDS=({typed}); {place}; _bagpack_completion bagpack\necho "${{COMPREPLY[@]}}"\n'
+    bash = ["bash", "--norc", "--noprofile", "-c", script]
+    done = subprocess.run(bash, env=environment, capture_output=True, text=True, timeout=300, check=True)
+    for expected, given in zip(TYPED.values(), done.stdout.splitlines(), strict=True):
+        assert expected in given.split()
+
+
+# What reaches the terminal --------------------------------------------------------------------------------------------
+
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
+FORBIDDEN = {"\x1b", "\x07", "\x9b"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evil")
+    (folder / "a.jsonl").write_text(json.dumps({"id": f"doc{EVIL}", "text": "The lion met the cat."}) + "\n")
+    index_corpus([str(folder / "a.jsonl")], folder / "evil.bp", jobs=1)
+    return folder / "evil.bp"
+
+
+def test_a_terminal_obeys_no_corpus(store):
+    code, raw, _ = on_terminal("contexts", store, "lion", "cat", columns=80)
+    assert code == 0
+    assert "doc ]0;owned [31m" in "".join(raw.split("\n"))  # the name of a document has no control characters
+    for forbidden in ("\x1b]", "\x07", "\x1b[31m\x9b", "\x9b"):
+        assert forbidden not in raw
+
+
+def test_nor_in_json_in_tables_and_in_errors(cli, store, write, tmp_path):
+    reported = cli("contexts", store, "lion", "cat", "--json").out
+    assert not set(reported) & FORBIDDEN
+    assert json.loads(reported)["contexts"][0]["document"] == "doc ]0;owned [31m 2J"
+    data = write("d.tsv", f"w1\tw2\tlabel\nlion\tcat\t{EVIL}\nlion\tcat\tx\n")
+    checked = cli("check", store, data)
+    assert checked.code == 0, checked.err
+    assert "␛[31m" in checked.out
+    missing = cli("check", store, tmp_path / f"no{EVIL}.tsv")
+    assert missing.code == 1
+    assert not set(checked.out + checked.err + missing.err) & FORBIDDEN
+
+
+def test_clean_keeps_what_is_text():
+    text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
+    assert clean(text) == text
+    assert clean("a\rb\x00\x7f\u202a\u202e\u2066\u2069") == "a␍b␀␡" + "\ufffd" * 4
+
+
+def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setenv("COLUMNS", "40")
+    _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
+    assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
+
+
+def test_a_closed_output(store):
+    """A reader that is gone is in test_signals."""
+    command = " ".join(f"'{part}'" for part in bagpack_command("contexts", store, "lion"))
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+    assert "Traceback" not in closed.stderr

@@ -117,12 +117,13 @@ def _bagpack(args: list[str], stdin: bytes, out: io.BytesIO, err: io.BytesIO) ->
     from bagpack.cli import main
 
     before = sys.argv, sys.stdin, sys.stdout, sys.stderr
+    streams = {id(stream): stream for stream in (out, err)}
+    wrapped = {
+        own: io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for own, stream in streams.items()
+    }
     sys.argv = ["bagpack", *args]
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    sys.stdout = stdout = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
-    sys.stderr = stderr = (
-        stdout if err is out else io.TextIOWrapper(err, encoding="utf-8", write_through=True)
-    )
+    sys.stdout, sys.stderr = wrapped[id(out)], wrapped[id(err)]
     try:
         main()
         code = 0
@@ -130,7 +131,7 @@ def _bagpack(args: list[str], stdin: bytes, out: io.BytesIO, err: io.BytesIO) ->
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     finally:
         sys.argv, sys.stdin, sys.stdout, sys.stderr = before
-        for stream in {id(stdout): stdout, id(stderr): stderr}.values():
+        for stream in wrapped.values():
             stream.detach()
     return code
 

@@ -22,7 +22,7 @@ IN_CORPUS = (
 
 
 def imports(path: Path, shortcuts: bool = True):
-    """Modules of all imports from the package but those for types and, if not wanted, those in `corpus.contexts()` etc.
+    """Modules of imports from the package, except those for types and, if not wanted, those in methods of Corpus.
 
     The methods of a corpus that count in it call the package that counts, once they are called.
     """

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.docs.markdown import ROOT
 
@@ -23,21 +24,6 @@ def test_pages_and_drawings_are_up_to_date(script, name):
     made = script(name)
     path, text = (made.PAGE, made.render()) if name.startswith("make") else (made.OUT, made.draw())
     assert path.read_text(encoding="utf-8") == text, f"run: python scripts/{name}.py"
-
-
-def test_tables_are_copied_into_the_readme(script, tmp_path):
-    with_tables = script("readme_tables").with_tables
-    marks = [f"<!-- {name}:{place} -->" for name in ("accuracy", "performance") for place in ("begin", "end")]
-    readme = "\n".join(["a", marks[0], "old", *marks[1:], ""])
-    assert with_tables(readme, tmp_path) == readme
-    (tmp_path / "accuracy.md").write_text(
-        "x\n<!-- readme:begin -->\n| 1 |\n<!-- readme:end -->\ny\n", "utf-8"
-    )
-    copied = with_tables(readme, tmp_path)
-    assert (
-        "| 1 |" in copied and "old" not in copied and "docs/accuracy.md" in copied and "\ny\n" not in copied
-    )
-    assert with_tables(copied, tmp_path) == copied
 
 
 def test_the_readme_has_the_tables_of_the_pages(script):
@@ -77,3 +63,31 @@ def test_the_man_page_is_read_without_a_warning():
     assert (done.returncode, done.stderr) == (0, "")
     assert "bagpack explain MODEL W1 W2" in done.stdout
     assert max(map(len, re.sub(r".\x08", "", done.stdout).splitlines())) <= 80
+
+
+# The CI configuration -------------------------------------------------------------------------------------------------
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def test_workflows_are_valid_for_their_schema():
+    pytest.importorskip("check_jsonschema", reason="pip install check-jsonschema")
+    schema = ["--builtin-schema", "vendor.github-workflows"]
+    command = [sys.executable, "-m", "check_jsonschema", *schema, *map(str, WORKFLOWS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_jobs_and_commands_exist(path):
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for job in jobs.values():
+        needed = job.get("needs", [])
+        assert set([needed] if isinstance(needed, str) else needed) <= jobs.keys()
+        for command in (step.get("run", "") for step in job["steps"]):
+            assert set(re.findall(r"\bmake ([\w-]+)", command)) <= targets
+            assert [
+                name for name in re.findall(r"\btests/[\w/]+", command) if not (ROOT / name).exists()
+            ] == []

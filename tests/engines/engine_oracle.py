@@ -2,12 +2,8 @@
 
 
 def places(words, forms):
-    return sorted(
-        (at, len(form))
-        for form in forms
-        for at in range(len(words))
-        if tuple(words[at : at + len(form)]) == form
-    )
+    spans = [(at, len(form)) for form in forms for at in range(len(words))]
+    return sorted((at, size) for at, size in spans if tuple(words[at : at + size]) in forms)
 
 
 def holds_gap(words, forms1, forms2, gap):

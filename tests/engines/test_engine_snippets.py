@@ -131,8 +131,9 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
                     if (b := a + 1 + gap) < len(words)
                 )
         orders.append(count)
-    couple = tuple(found.resolve(["cat", "lion"]))
-    counted = found.count_pairs([couple], Basis(("the",), ()), CountSettings(limit=None))
+    counted = found.count_pairs(
+        [tuple(found.resolve(["cat", "lion"]))], Basis(("the",), ()), CountSettings(limit=None)
+    )
     assert counted.found.tolist() == counted.taken.tolist() == [orders]
     assert found.manifest["queries_capped"] > 0
     assert found.contexts("cat", "lion").total == sum(orders)
@@ -142,9 +143,8 @@ def test_forms_that_overlap_serve_both_targets(snippets):
     """Found is a form of find and a word of its own: a place may be either."""
     inflector = Inflector("xx", {"find": ["found"], "found": []})
     options = TextOptions(level="form", annotator="none")
-    found = snippets(
-        ["they found a find", "we find it"], [("find", "found")], inflector=inflector, options=options
-    )
+    text = ["they found a find", "we find it"]
+    found = snippets(text, [("find", "found")], inflector=inflector, options=options)
     assert (found.contexts("find").total, found.contexts("found").total) == (3, 1)
     assert [line.order for line in found.contexts("find", "found")] == ["-"]
 

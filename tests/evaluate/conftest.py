@@ -1,5 +1,6 @@
 """A small made-up language in which three relations have their own ways of being said."""
 
+import json
 import random
 
 import pytest
@@ -19,9 +20,7 @@ PER_LABEL = 24
 
 
 def made_up_pairs():
-    return [
-        (f"{label}a{i:02d}", f"{label}b{i % 12:02d}", label) for label in SAYINGS for i in range(PER_LABEL)
-    ]
+    return [(f"{name}a{i:02d}", f"{name}b{i % 12:02d}", name) for name in SAYINGS for i in range(PER_LABEL)]
 
 
 def made_up_text():
@@ -63,8 +62,6 @@ def ratings(write):
 
 @pytest.fixture
 def questions(write):
-    import json
-
     pairs = made_up_pairs()
     by_label = {label: [p[:2] for p in pairs if p[2] == label] for label in SAYINGS}
     rng = random.Random(5)

@@ -184,19 +184,6 @@ def test_the_tested_share_is_next_to_the_scores(relations):
     assert "Rows tested" not in Page(render_report(relations)).words
 
 
-def test_scores_are_one_table_wherever_it_fits():
-    names = ("f1_macro", "f1_weighted", "accuracy", "auc")
-    metrics = {name: {"mean": 0.8, "low": 0.79, "high": 0.81} for name in names}
-    result = {
-        "kind": "relations",
-        "main_metric": "f1_macro",
-        "conditions": [{"name": "v12", "metrics": metrics}],
-    }
-    # "condition" and four intervals such as 79.0–81.0, each 9 wide, 4 columns for edges and 3 before each interval.
-    assert [terminal(result, width).count("condition") for width in (61, 60)] == [1, 2]
-    assert terminal(result, 61).count("79.0–81.0") == 4
-
-
 def test_names_are_not_taken_for_markup_and_cannot_control_the_terminal(relations, capsys):
     relations["conditions"][0]["name"] = "[red]v[/red]"
     relations["conditions"][1]["name"] = "a\x1b[31mb"  # would change the terminal's colour

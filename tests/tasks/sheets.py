@@ -1,22 +1,9 @@
 """Spreadsheets for tests, made as bytes."""
 
-import base64
 import io
 import zipfile
-import zlib
+from pathlib import Path
 
-# The three rows of test_real_files.ROWS in Excel's old format, as xlwt writes them, compressed.
-_XLS = (
-    "eNrtWE1oE0EU/maTzR9tmtRUaIUSClZte6levLSrovZkqXpQRNBNGzA0TcsaKHqxWnMUBE+Kl0IvXqpe/EEPevMgVPQgCEKi3jwJ"
-    "Ch7arG/ezsZUgzSgRWW+Zd68eTPf7GTfm5edfbGcLC/c7argBwwjgKobRajOJqhE/UYC1O+6UvXrCBVX459CNEKODJl41Po8LH0o"
-    "/V2BgTvBpySBd1ROYgaj04VsegOxj9dgC7mGIZICN8kSRyevqp3lOMtNLG/zyMcs97DlCsshGlsWJ7BsjfbtVlF83OjhvjjkvPeZ"
-    "84Ytg+jAMxnFF64Kb6yJvU7Ozv+dHd3BFiyC/DaSLWQdO19Gihy4iC9uGvjs79QnaW3fWLsA2b+utYcb2K8ZQWAO7mkO8BIl1w8B"
-    "z8FHV7Cfc60sFJmzg1LsNIG8ncnmadS4XaS9ahdyU7Zs5s7a1Dl7Jqs6HZp5xnaKMTkH7/HEmj3eyrHfQnICbawneQckKIuv3Pr0"
-    "8lBmzDrFljnO61723yoXDBcXJYPIce4J1GQfM/pZXuJZt7DexTJFcUt171iHUg7O85jL3NtL99nFeGVtq9O3k176ePhBd+m9tYP0"
-    "pZHK+dTSa2sBPfR0Jogvr3kMiAFx47rEQ8uvhcoUb1l2/pQ1IkZCrd1Vf3FtWEWM1SRLryWfjqi1DPWsJFs0YAtmB9R4wexgrSXZ"
-    "pmIbDdgGs0NqvOeZcK0l2dIfw0Y77smhlO2+IwYNDQ0NDQ0NDQ2NX0F45wt+W5XvqKY6H4TVd51VKlX9meS/xRFM01Wkg+kBFKh2"
-    "cK6p+NkMU/hziXVy/O+FEsfo7g4mkeF1TDYdv3S+E/W/Z93ExO/bQs3ev9rMOv/w/b8BZivOrA=="
-)
 _OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -48,8 +35,8 @@ def ods(rows):
 
 
 def xls():
-    """A workbook of Excel 97."""
-    return zlib.decompress(base64.b64decode(_XLS))
+    """The three rows of test_real_files.ROWS in Excel's old format, as xlwt writes them."""
+    return Path(__file__).with_name("rows.xls").read_bytes()
 
 
 def raw_ods(rows):
