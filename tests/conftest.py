@@ -184,15 +184,9 @@ def process():
     """Run `bagpack ARGS` as a process."""
 
     def run(*args, stdin=None, env=None, timeout=LIMIT, **more):
-        done = subprocess.run(
-            bagpack_command(*args),
-            input=stdin,
-            capture_output=True,
-            timeout=timeout,
-            env={**os.environ, "COLUMNS": "200", **(env or {})},
-            check=False,
-            **more,
-        )
+        env = {**os.environ, "COLUMNS": "200", **(env or {})}
+        how = {"input": stdin, "capture_output": True, "timeout": timeout, "env": env, **more}
+        done = subprocess.run(bagpack_command(*args), check=False, **how)
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
@@ -245,10 +239,7 @@ def open_page(browser):
         page.set_default_timeout(LIMIT * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
-        page.on(
-            "request",
-            lambda asked: asked.url.removeprefix("blob:").startswith(base) or complaints.append(asked.url),
-        )
+        page.on("request", lambda asked: f"{base}/" in f"{asked.url}/" or complaints.append(asked.url))
         page.goto(path or base)
         return page
 

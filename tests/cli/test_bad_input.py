@@ -179,7 +179,7 @@ BEFORE = {"a.txt": "Fine.\n", "a.vert": VERTICAL, "a.jsonl": '{"text": "ok"}\n',
 
 @pytest.mark.parametrize("name", BEFORE)
 def test_a_line_that_is_too_long(name, fails, write):
-    sentence = fails(write(name, BEFORE[name].encode() + b"x" * (33 << 20) + b"\nmore\n"))
+    sentence = fails(write(name, BEFORE[name].encode() + b"x" * (40 << 20) + b"\nmore\n"))
     number = BEFORE[name].count("\n") + 1
     assert f"{name}:{number} is a line of more than 32 MiB; break the text into lines" in sentence
 

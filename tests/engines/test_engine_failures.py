@@ -98,13 +98,8 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
 def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
     url, index = fill("tantivy", SENTENCES), tmp_path / "index"
     whole = (index / "manifest.json").read_bytes()
-    for name, value in {
-        "build": 3,
-        "engine": [],
-        "format_version": "1",
-        "sentences": "x",
-        "checksums": 3,
-    }.items():
+    forged = {"build": 3, "engine": [], "format_version": "1", "sentences": "x", "checksums": 3}
+    for name, value in forged.items():
         (index / "manifest.json").write_bytes(whole)
         forge(index, **{name: value})
         with contextlib.suppress(BagpackError):

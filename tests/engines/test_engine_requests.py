@@ -63,11 +63,7 @@ def test_rate(make, monkeypatch):
     monkeypatch.setattr(requests.stopped, "wait", pauses.append)
     for number in range(3):
         server.ask(requests, str(number))
-    assert [round(pause, -2) for pause in pauses] == [
-        0,
-        1000,
-        2000,
-    ]  # seconds; the test itself takes less than 50
+    assert [round(pause, -2) for pause in pauses] == [0, 1000, 2000]  # less what the test itself takes
 
 
 def test_a_budget_holds_over_all_runs_and_for_one_engine_retries_included(make):

@@ -125,15 +125,12 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
         for gap in range(6):
             for words in first(lambda words, a=one, b=two, g=gap: holds_gap(words, a, b, g)):
                 starts = {at for at, _ in places(words, cat) + places(words, lion)}
-                count += sum(
-                    (b, 1) in places(words, two) and not any(a < other < b for other in starts)
-                    for a, _ in places(words, one)
-                    if (b := a + 1 + gap) < len(words)
-                )
+                ends = {b for b, size in places(words, two) if size == 1}
+                couples = [(a, a + 1 + gap) for a, _ in places(words, one) if a + 1 + gap in ends]
+                count += sum(not any(a < other < b for other in starts) for a, b in couples)
         orders.append(count)
-    counted = found.count_pairs(
-        [tuple(found.resolve(["cat", "lion"]))], Basis(("the",), ()), CountSettings(limit=None)
-    )
+    couple = tuple(found.resolve(["cat", "lion"]))
+    counted = found.count_pairs([couple], Basis(("the",), ()), CountSettings(limit=None))
     assert counted.found.tolist() == counted.taken.tolist() == [orders]
     assert found.manifest["queries_capped"] > 0
     assert found.contexts("cat", "lion").total == sum(orders)

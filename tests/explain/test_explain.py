@@ -175,13 +175,8 @@ def test_a_part_names_training_words_and_contexts_name_training_pairs(model):
 def test_counts_and_lines_of_the_observations_are_those_of_the_corpus(world, limit):
     source = open_source(world / "c.bp")
     settings, basis = CountSettings(Windows(), limit), Basis.of(source, 40)
-    pairs = [
-        ("kinda01", "kindb01"),
-        ("kinda01", "kinda01"),
-        ("toolb03", "toola03"),
-        ("of the", "partb05"),
-        ("a", "the"),
-    ]
+    pairs = [("kinda01", "kindb01"), ("kinda01", "kinda01"), ("toolb03", "toola03"), ("of the", "partb05")]
+    pairs.append(("a", "the"))
     for pair in pairs:
         evidence = PairEvidence.of(source, *pair, settings)
         counts, expected = evidence.counts(*pair, basis), count_pairs(source, [pair], basis, settings)

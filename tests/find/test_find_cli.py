@@ -46,6 +46,7 @@ def test_tables(cli, store, examples, tmp_path, name):
         from python_calamine import CalamineWorkbook
 
         rows = CalamineWorkbook.from_path(str(out)).get_sheet_by_index(0).to_python()
+    else:
         separator = "," if name.endswith("csv") else "\t"
         rows = [line.split(separator) for line in out.read_text("utf-8-sig").splitlines()]
     assert tuple(rows[0]) == COLUMNS and len(rows) == 9

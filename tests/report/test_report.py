@@ -4,11 +4,9 @@ import math
 import re
 from html.parser import HTMLParser
 
-import pytest
 from rich.console import Console
 from tests.report.conftest import evaluation
 
-from bagpack.errors import UsageError
 from bagpack.report import html, sections
 from bagpack.report import terminal as on_terminal
 
@@ -136,12 +134,6 @@ def test_only_kind_and_conditions_are_needed():
 
 
 def test_a_report_is_written_whole_with_its_numbers(tmp_path, result):
-    for place, message in (
-        (tmp_path / "none" / "r.html", "no directory .*; make it"),
-        (tmp_path, "is a directory"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            write_report(result, place)
     path = tmp_path / "report.html"
     write_report(result, path)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
@@ -223,13 +215,11 @@ def test_sentences_that_sum_up(relations):
         relations["learning_curve"]["gain"] |= {"mean": gain, "low": low}
         assert sections.curve_sentence(evaluation(relations)).startswith(answer)
     relations["abstention"]["precision_found"] = 0.845
-    assert sections.abstention_sentence(evaluation(relations)).endswith(
-        "84.5 % of those answers are right, less than asked for."
-    )
+    said = sections.abstention_sentence(evaluation(relations))
+    assert said.endswith("84.5 % of those answers are right, less than asked for.")
     relations["abstention"] |= {"threshold": None, "precision_found": None, "coverage": 0.0}
-    assert sections.abstention_sentence(evaluation(relations)).startswith(
-        "No threshold on the probability reaches a precision of 90 %"
-    )
+    said = sections.abstention_sentence(evaluation(relations))
+    assert said.startswith("No threshold on the probability reaches a precision of 90 %")
 
 
 def test_questions_show_the_right_answer_next_to_the_pick(questions):
@@ -244,9 +234,8 @@ def test_questions_show_the_right_answer_next_to_the_pick(questions):
     assert "right answer" in shown
     assert "…" not in terminal(questions, 60)  # long words continue on the next line
     assert shown.index("carpenter:wood") < shown.index("poet:night ✗")
-    assert "mason:stone carpenter:wood poet:night ✗" in Page(render_report(questions)).words.replace(
-        "\xa0", " "
-    )
+    words = Page(render_report(questions)).words.replace("\xa0", " ")
+    assert "mason:stone carpenter:wood poet:night ✗" in words
 
 
 def test_a_report_of_many_pairs_is_small_and_says_what_it_omits(relations):
@@ -265,7 +254,6 @@ def test_a_report_of_many_pairs_is_small_and_says_what_it_omits(relations):
     shown = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
     assert len(shown["predictions"]) == 5000
     assert [shown["predictions"][i]["line"] for i in shown["suspicious"]] == [11_999, 3]
-    assert all(
-        one["label"] != one["predicted"] for one in shown["predictions"] if one["line"] not in (3, 11_999)
-    )
+    others = [one for one in shown["predictions"] if one["line"] not in (3, 11_999)]
+    assert all(one["label"] != one["predicted"] for one in others)
     assert "of the predictions" not in render_report(relations)

@@ -81,15 +81,7 @@ LONG = "incomprehensibilities" * 4
 
 
 def found():
-    pieces = (
-        "Once upon a time ",
-        "the red ",
-        "wheel",
-        " of the ",
-        "<b>cart</b>",
-        " broke",
-        f" near {LONG} .",
-    )
+    pieces = "Once upon a time ", "the red ", "wheel", " of the ", "<b>cart</b>", " broke", f" near {LONG} ."
     line = Context("texts/<i>town</i>.txt", "+", pieces, 0, 0, 4)
     rows = []
     for n in range(1, 13):

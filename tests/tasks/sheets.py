@@ -28,10 +28,8 @@ def ods(rows):
     cells = ["".join(f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
                      if cell else "<table:table-cell/>" for cell in row) for row in rows]  # fmt: skip
     filled = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-    return raw_ods(
-        filled + '<table:table-row table:number-rows-repeated="1048000">'
-        '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>'
-    )
+    rest = '<table:table-cell table:number-columns-repeated="16384"/>'
+    return raw_ods(f'{filled}<table:table-row table:number-rows-repeated="1048000">{rest}</table:table-row>')
 
 
 def xls():
@@ -50,18 +48,18 @@ def raw_ods(rows):
     })  # fmt: skip
 
 
-def far_apart(
-    corner=b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', sheet="xl/worksheets/sheet1.xml"
-):
+FAR_ROW = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+
+
+def far_apart(corner=FAR_ROW, sheet="xl/worksheets/sheet1.xml"):
     """A workbook of two cells in opposite corners, which a full rectangle of cells cannot hold."""
     small = zipfile.ZipFile(io.BytesIO(xlsx([["w1", "w2"], ["a", "b"]])))
     content = {member: small.read(member) for member in small.namelist()}
     text = content.pop("xl/worksheets/sheet1.xml").replace(b"</sheetData>", corner + b"</sheetData>")
     content[sheet] = text
     relations = "xl/_rels/workbook.xml.rels"
-    content[relations] = content[relations].replace(
-        b"worksheets/sheet1.xml", sheet.removeprefix("xl/").encode()
-    )
+    named = sheet.removeprefix("xl/").encode()
+    content[relations] = content[relations].replace(b"worksheets/sheet1.xml", named)
     return zipped(content)
 
 
