@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from bagpack.app import Library, create_app
-from bagpack.app.pool import Limits
 from bagpack.corpus.build.index import index_corpus
 from tests.conftest import LIMIT, free_port, run_apart, serving_command
 from tests.evaluate.conftest import made_up_pairs, made_up_text
@@ -46,18 +45,18 @@ def world(tmp_path_factory):
 
 
 @asynccontextmanager
-async def in_process(store, model=None, **options):
-    """A client of the application in this process; its workers are started when the first page needs one."""
-    opening = str(store), None if model is None else str(model)
-    app = create_app(Library(*opening), limits=Limits(seconds=LIMIT), **options)
+async def in_process(store, model=None):
+    """A client of the application in this process, without its workers: `test_pool` and `test_server` have those."""
+    library = Library(str(store), None if model is None else str(model))
+    app = create_app(library)
+
+    async def run(function, *arguments, **how):
+        return function(library, *arguments)
+
+    app.state.pool.run = run
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    try:
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://localhost", timeout=LIMIT
-        ) as client:
-            yield client
-    finally:
-        app.state.pool.close()
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
 
 
 def ask(path, store, model=None):

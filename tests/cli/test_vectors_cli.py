@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from tests.cli.conftest import on_terminal
-from tests.conftest import bagpack_command
+from tests.conftest import LIMIT, bagpack_command
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
@@ -215,6 +215,6 @@ def test_a_store_of_more_files_than_may_be_open(tmp_path, pairs):
     command = bagpack_command("vectors", many, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--jobs", 1)
     bound = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (64, r.getrlimit(r.RLIMIT_NOFILE)[1]));"
     command[2] = bound + command[2]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     assert len(PairCounts.open(tmp_path / "m.bpm")) == 4

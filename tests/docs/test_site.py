@@ -9,6 +9,7 @@ import sys
 import pytest
 import yaml
 
+from tests.conftest import LIMIT
 from tests.docs.markdown import ROOT
 
 
@@ -44,7 +45,7 @@ def test_relative_links_of_the_readme_lead_somewhere():
 
 def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
-    how = {"cwd": ROOT, "env": {**os.environ, "NO_MKDOCS_2_WARNING": "1"}, "timeout": 120}
+    how = {"cwd": ROOT, "env": {**os.environ, "NO_MKDOCS_2_WARNING": "1"}, "timeout": LIMIT}
     done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
@@ -59,7 +60,9 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
 def test_the_man_page_is_read_without_a_warning():
     command = ["man", "--warnings", "-E", "UTF-8", "-l", str(ROOT / "man" / "bagpack.1")]
     environment = {**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "bagpack explain MODEL W1 W2" in done.stdout
     assert max(map(len, re.sub(r".\x08", "", done.stdout).splitlines())) <= 80
@@ -75,7 +78,7 @@ def test_workflows_are_valid_for_their_schema():
     pytest.importorskip("check_jsonschema", reason="pip install check-jsonschema")
     schema = ["--builtin-schema", "vendor.github-workflows"]
     command = [sys.executable, "-m", "check_jsonschema", *schema, *map(str, WORKFLOWS)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

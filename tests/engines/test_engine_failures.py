@@ -13,7 +13,7 @@ from contextlib import closing
 
 import pytest
 from engine_servers import PASSWORD, Node, serve
-from tests.conftest import free_port
+from tests.conftest import LIMIT, free_port
 from tests.forging import data_of, forge
 from tests.kills import killed_at, moments_of
 
@@ -238,10 +238,10 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
     searches.then = slow
     running = subprocess.Popen([sys.executable, "-c", FETCH, searches.url, str(out), str(cache)])
     try:
-        assert reached.wait(120)
+        assert reached.wait(LIMIT)
     finally:
         running.send_signal(signal.SIGKILL)
-        running.wait(30)
+        running.wait(LIMIT)
     assert not (out / "manifest.json").exists()
     time.sleep(0.2)
     before = len(searches)
@@ -306,7 +306,7 @@ def test_a_killed_fetch_finishes_with_the_same_bytes(store, tmp_path):
     fetch()
     expected = files_of(out)
     assert len(expected) > 30
-    for moment in moments_of(fetch, every=12):
+    for moment in moments_of(fetch):
         shutil.rmtree(out, ignore_errors=True)
         killed_at(moment, fetch)
         fetch()

@@ -219,7 +219,7 @@ from bagpack.engines.queries import Query
 def peak():  # not ru_maxrss: it starts at the size of the process that forked this one
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 
-engine = connect(sys.argv[1], timeout=60)
+engine = connect(sys.argv[1], timeout=600)
 before = peak()
 try:
     engine.search(Query("word", (("cat",),)), 10)

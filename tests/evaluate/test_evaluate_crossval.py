@@ -119,7 +119,7 @@ class Plain(Preset):
 def test_workers_do_not_change_a_digit(data, monkeypatch):
     """Of labels, of ratings, and with a preset of one's own."""
     monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
-    counts, y = data
+    counts, y = data[0][:90], data[1][:90]
     for kind, preset in (("labels", Plain()), ("rating", "modern")):
         answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
         splits = random_splits(encode_targets(answers, kind=kind), folds=3)
