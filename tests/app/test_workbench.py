@@ -9,9 +9,9 @@ import pytest
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from tests.app.conftest import served
+from tests.app.test_json_and_safety import check_answer
 from tests.app.test_pages_in_browser import serious
-from tests.conftest import LIMIT
+from tests.conftest import LIMIT, served
 from tests.find.conftest import GIVEN, index_sentences
 
 EXPECT = LIMIT * 1000
@@ -122,10 +122,8 @@ def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page
         page.locator("#found > li").first.focus()
         asked = []
         for turn in range(12):
-            at = page.locator("#found > li").evaluate_all(
-                "(all) => all.findIndex((e) => e.matches('.current'))"
-            )
-            pair = pair_at(page, at)
+            current = "(all) => all.findIndex((e) => e.matches('.current'))"
+            pair = pair_at(page, page.locator("#found > li").evaluate_all(current))
             asked.append(pair)
             page.keyboard.press("y" if is_part(pair) else "n")
             expect_quality(page, f" of {turn + 1} right")
@@ -158,13 +156,8 @@ def test_what_is_refused(corpus, examples, tmp_path):
     (tmp_path / "other.vert").write_text("<text id='other'>\n" + sentence * 50 + "</text>\n")
     options = TextOptions(columns="word,lemma")
     index_corpus([str(tmp_path / "other.vert")], tmp_path / "more.bp", options, append=True)
-    with (
-        teaching(tmp_path / "more.bp", examples, "--where", "id == all", "--host", "0.0.0.0") as (
-            base,
-            process,
-        ),
-        httpx.Client(base_url=base, timeout=LIMIT) as web,
-    ):
+    run = teaching(tmp_path / "more.bp", examples, "--where", "id == all", "--host", "0.0.0.0")
+    with run as (base, process), httpx.Client(base_url=base, timeout=LIMIT) as web:
         # The address that is shown works; of others, the one that was reached.
         said = process.said()
         assert f"{base.replace('127.0.0.1', 'localhost')}/find" in said
@@ -183,12 +176,18 @@ def test_what_is_refused(corpus, examples, tmp_path):
         ):
             done = web.post("/find/answer.json", json=body)
             assert done.status_code == 400 and message in done.json()["error"], body
-        done = web.post(
-            "/find/answer.json", json={**pair, "answer": "yes"}, headers={"Origin": "http://evil.example"}
-        )
-        assert done.status_code == 403 and not answers.exists()
-        assert web.post("/find/answer.json", json={**pair, "answer": "yes"}).status_code == 200
+        right, elsewhere = {**pair, "answer": "yes"}, {"Origin": "http://evil.example"}
+        assert web.post("/find/answer.json", json=right, headers=elsewhere).status_code == 403
+        assert not answers.exists()
+        assert web.post("/find/answer.json", json=right).status_code == 200
         assert rows_of(answers)[-1][:3] == [first["w1"], first["w2"], "part"]
+
+
+def test_a_search_is_what_the_api_description_says(explorer):
+    found = httpx.post(f"{explorer}/find.json", json={"pairs": GIVEN, "answers": []}, timeout=LIMIT).json()
+    api = httpx.get(f"{explorer}/openapi.json").json()
+    check_answer(api, api["paths"]["/find.json"]["post"], found)
+    assert found["rows"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from tests.cli.conftest import on_terminal
-from tests.conftest import LIMIT, bagpack_command
+from tests.conftest import LIMIT, bagpack_command, wait_for
 
 import bagpack
 from bagpack.cli.demo import _show_command
@@ -22,13 +22,10 @@ HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib", "spacy", "jin
 
 
 def test_help_imports_nothing_heavy():
-    script = (
-        "import sys; sys.argv = ['bagpack', '--help']\n"
-        "from bagpack.cli import main\n"
-        "try: main()\n"
-        "finally: print(*sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    show = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    command = bagpack_command("--help")
+    command[2] = show + command[2]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "index" in done.stdout
     assert {name.partition(".")[0] for name in done.stderr.split()}.isdisjoint(HEAVY)
 
@@ -97,11 +94,7 @@ def interrupt(args, ready):
     """Begin `bagpack ARGS`, press Ctrl-C as soon as it is at work; its exit code and what it says."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     run = subprocess.Popen(bagpack_command(*args), start_new_session=True, **pipes)
-    deadline = time.monotonic() + LIMIT
-    while not ready():
-        assert run.poll() is None, run.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(ready, run)
     os.killpg(run.pid, signal.SIGINT)  # a terminal tells the workers too
     said = run.communicate(timeout=LIMIT)[1]
     return run.returncode, said

@@ -1,6 +1,5 @@
 """The demo goes the whole way, on a tiny dump that speaks of every labelled pair."""
 
-import contextlib
 import gzip
 import hashlib
 import io
@@ -13,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.conftest import run_here
 
 from bagpack import demo
-from bagpack.cli import main
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
 from bagpack.tasks.pairs import read_dataset
@@ -76,12 +75,11 @@ def small_demo(tmp_path, monkeypatch):
 def finished(tmp_path_factory):
     """The directory and the output of a demo that ran once; training takes most of the time of these tests."""
     place = tmp_path_factory.mktemp("demo")
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setattr("sys.argv", ["bagpack", "demo"])
+    printed = io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
         put_into_cache(place, patch)
-        main()
-    return place / "demo", printed.getvalue()
+        run_here(["demo"], b"", printed, io.BytesIO())
+    return place / "demo", printed.getvalue().decode()
 
 
 def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_path):

@@ -13,11 +13,8 @@ from tests.tasks.sheets import xlsx
 from bagpack.errors import UsageError
 from bagpack.sheets import check_table, guarded, table_text, unguarded, write_table
 
-ROWS = [
-    ["w1", "w2", "score", "together"],
-    ["=cmd|' /C calc'!A0", "-ness", -0.25, 3],
-    ["a\tb\nc", "@x", 1e-9, None],
-]
+HEADER = ["w1", "w2", "score", "together"]
+ROWS = [HEADER, ["=cmd|' /C calc'!A0", "-ness", -0.25, 3], ["a\tb\nc", "@x", 1e-9, None]]
 
 
 def cells_of(path):

@@ -167,11 +167,8 @@ def test_contexts_of_a_pair_a_word_a_run_and_a_word_with_itself(cli, store):
     assert (found["total"], found["contexts"][0]["between"]) == (3, "BE THE BEST ICE IN")
     found = json.loads(cli("contexts", store, "cat", "cat", "--json").out)
     assert (found["total"], {line["order"] for line in found["contexts"]}) == (6, {"±"})
-    for words, said in (
-        (("unicorn", "cat"), "does not contain 'unicorn'"),
-        (("hammer", "lion"), "0 of 0 shown"),
-    ):
-        done = cli("contexts", store, *words)
+    for words, said in (("unicorn cat", "does not contain 'unicorn'"), ("hammer lion", "0 of 0 shown")):
+        done = cli("contexts", store, *words.split())
         assert (done.code, done.out) == (0, "") and said in done.err
 
 

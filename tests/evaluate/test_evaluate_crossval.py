@@ -253,10 +253,5 @@ def test_the_documentation_has_every_key():
     part = page.partition("## The result as JSON")[2].partition("\n## ")[0]
     named = {*re.findall(r"`(\w+)`", part), "tested_rows"}
     kinds = [kind for kind in vars(result).values() if is_dataclass(kind)]
-    missing = {
-        f"{kind.__name__}.{one.name}"
-        for kind in kinds
-        for one in fields(kind)
-        if one.metadata.get("json", True) and one.name not in named
-    }
-    assert missing == set()
+    shown = {one.name for kind in kinds for one in fields(kind) if one.metadata.get("json", True)}
+    assert shown - named == set()

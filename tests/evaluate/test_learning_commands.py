@@ -8,9 +8,8 @@ import zipfile
 import pytest
 
 import bagpack
-from bagpack.contexts.windows import CountSettings
 from bagpack.evaluate import questions as choice
-from bagpack.evaluate.run import CountOptions, EvaluateOptions
+from bagpack.evaluate.run import CountOptions
 from bagpack.evaluate.train import TrainOptions, train_file
 from tests.evaluate.conftest import made_up_pairs
 from tests.forging import forge
@@ -61,19 +60,18 @@ def test_evaluate_gives_three_conditions_intervals_and_baselines(run, relations,
 def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, tmp_path):
     args = ("evaluate", store, relations, "-b", 50, "--folds", 4, "--condition", "v12", "-j", 1)
     total = json.loads(cli("contexts", store, "kinda00", "kindb00", "--json").out)["total"]
-    for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
-        done = cli(*args, "--predictions", tmp_path / name, "--json")
-        assert done.code == 0, done.err
-        predictions = json.loads(done.out)["predictions"]
-        with open(tmp_path / name, newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, delimiter=delimiter))
-        assert len(rows) == 72
-        first = [rows[0][key] for key in ("w1", "w2", "label", "line", "together")]
-        assert first == ["kinda00", "kindb00", "kind", "2", str(total)]
-        assert [row["abstained"] == "yes" for row in rows] == [row["abstained"] for row in predictions]
-        expected = [row["probability"] for row in predictions]
-        assert [float(row["probability"]) for row in rows] == pytest.approx(expected, rel=1e-5)
-        assert len(set(expected)) > 20
+    done = cli(*args, "--predictions", tmp_path / "p.csv", "--json")
+    assert done.code == 0, done.err
+    predictions = json.loads(done.out)["predictions"]
+    with open(tmp_path / "p.csv", newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 72
+    first = [rows[0][key] for key in ("w1", "w2", "label", "line", "together")]
+    assert first == ["kinda00", "kindb00", "kind", "2", str(total)]
+    assert [row["abstained"] == "yes" for row in rows] == [row["abstained"] for row in predictions]
+    expected = [row["probability"] for row in predictions]
+    assert [float(row["probability"]) for row in rows] == pytest.approx(expected, rel=1e-5)
+    assert len(set(expected)) > 20
     refused = cli(*args, "--predictions", relations)
     assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
     for wrong in (("--precision", 1.5), ("--folds", 1), ("--seed", -1), ("--split", "x")):
@@ -137,13 +135,6 @@ def test_costs_reach_the_model_and_those_with_which_nothing_ends_are_refused(cli
     assert sizes[0] < sizes[1]
     for value in ("inf", "1e300", "nan", "0", "-1"):
         assert "C must be above 0" in cli("evaluate", store, relations, "-C", value, "-j", 1).sentence(2)
-
-
-def test_defaults_are_those_of_the_documentation():
-    assert EvaluateOptions().preset == "modern"
-    assert CountSettings().limit == 5000
-    assert bagpack.RelationClassifier().preset == bagpack.RatingRegressor().preset == "modern"
-    assert bagpack.PairVectorizer("c").limit == 5000 and bagpack.PairVectorizer("c").b == 1500
 
 
 def test_what_is_not_computed_for_many_rows_is_reported(run, relations, monkeypatch):
@@ -257,6 +248,7 @@ def test_what_no_model_is_trained_on(cli, store, relations, write, tmp_path, mon
     assert cli("train", store, relations, *train, "--no-scores").code == 0
 
 
+@pytest.mark.costly
 def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, relations, write):
     """Weighting and scaling are fitted on the whole matrix, as the paper seems to have done."""
     asked = [
@@ -312,6 +304,7 @@ def test_bad_data_gets_a_sentence(cli, store, write, name):
 # A model and a matrix know their store by name ------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relations, tmp_path, monkeypatch):
     work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
     (work / "demo").mkdir(parents=True)
@@ -358,6 +351,7 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
     assert "none.bp does not exist; make one with bagpack index" in done.err
 
 
+@pytest.mark.costly
 def test_a_matrix_says_nothing_of_a_store_that_is_damaged_or_has_changed(cli, store, relations, tmp_path):
     place, matrix = tmp_path / "my.bp", tmp_path / "m.bpm"
     shutil.copytree(store, place)

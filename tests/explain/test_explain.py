@@ -27,6 +27,7 @@ from bagpack.vectors.counts import count_pairs
 from bagpack.wording import say_times
 from tests.app.conftest import in_process
 from tests.conftest import run_apart
+from tests.contexts.stores import make_store
 from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
@@ -50,12 +51,8 @@ def train(store, data, out, preset="modern"):
 def world(tmp_path_factory):
     """A store with `<script>` in its text."""
     folder = tmp_path_factory.mktemp("explain")
-    lines = made_up_text() + ["the kinda01 <script>alert(1)</script> of a kindb01 ."] * 2
-    vertical = ["<text id='a&amp;b'>"]
-    for line in lines:
-        vertical += ["<s>", *(f"{word.upper()}\tX\t{word}" for word in line.split()), "</s>"]
-    (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
-    index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=6000)
+    lines = made_up_text() + ["the kinda01 alert<script> of a kindb01 ."] * 2
+    make_store(folder, [line.split() for line in lines], (100, 200), "c.bp")
     return folder
 
 

@@ -12,7 +12,6 @@ from scipy.stats import chi2_contingency
 
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.build.index import index_corpus
 from bagpack.explain import collocates as collocates_module
 from bagpack.explain import pair as sketch_module
 from bagpack.explain.browse import Browser
@@ -20,7 +19,8 @@ from bagpack.explain.keyness import log_dice, log_likelihood, spread
 from bagpack.explain.lines import PairEvidence
 from bagpack.explain.pair import sketch_pair
 from bagpack.explain.word import Form, sketch_word
-from bagpack.sources import as_source, open_source
+from bagpack.sources import as_source
+from tests.contexts.stores import make_store
 
 WORDS = ["sun", "moon", "sky", "and", "the", "of", ",", "star"]
 LONG = WORDS + [f"w{i}" for i in range(40)]
@@ -34,15 +34,7 @@ def sentences():
 
 @pytest.fixture(scope="module")
 def source(sentences, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sketch")
-    rows = ["<text id='t'>"]
-    for sentence in sentences:
-        rows += ["<s>", *(f"{word.upper()}\tX\t{word}" for word in sentence), "</s>"]
-    (folder / "c.vert").write_text("\n".join([*rows, "</text>", ""]))
-    index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=9000)
-    opened = open_source(folder / "c.bp")
-    assert len(opened.segments) > 2
-    return opened
+    return as_source(make_store(tmp_path_factory.mktemp("sketch"), sentences, (300, 600)))
 
 
 def cooccurrences(sentences, w1, w2):
@@ -99,9 +91,8 @@ def test_a_pair_sketch_is_what_plain_counting_gives(source, sentences, pair):
 def test_many_observations_are_sampled_evenly_and_it_is_reported(source, monkeypatch):
     whole = sketch_pair(source, "sun", "moon")
     evidence = PairEvidence.of(source, "sun", "moon", CountSettings(limit=3))
-    assert sketch_pair(source, "sun", "moon", evidence=evidence) == whole, (
-        "a limit of counts is none of sketches"
-    )
+    limited = sketch_pair(source, "sun", "moon", evidence=evidence)
+    assert limited == whole, "a limit of counts is none of sketches"
     monkeypatch.setattr(sketch_module, "MOST", 20)
     found = sketch_pair(source, "sun", "moon")
     assert found.sampled == 20 < found.together and sum(found.distances_plus) == found.n_plus
@@ -142,12 +133,8 @@ def test_pages_make_the_whole_concordance(source, words, sort):
     assert sorted(line.text for line in lines) == sorted(line.text for line in whole)
 
     def key(line):
-        piece = {
-            "left": line.pieces[0] + line.pieces[1],
-            "right": line.pieces[5] + line.pieces[6],
-            "between": line.pieces[3],
-        }
-        tokens = piece[sort].lower().split()
+        pieces = {"left": line.pieces[:2], "right": line.pieces[5:], "between": line.pieces[3:4]}[sort]
+        tokens = "".join(pieces).lower().split()
         return (tokens[::-1] if sort == "left" else tokens)[: 5 if sort == "between" else 3]
 
     assert [key(line) for line in lines] == sorted(map(key, lines))
@@ -175,26 +162,14 @@ SENTENCES = [
 NOISE = ["The/DET red/ADJ fox/NOUN jumped/VERB over/ADP it/PRON ./PUNCT"] * 30
 
 
-def vertical(sentences, tags=True):
-    lines = ["<text id='t'>"]
-    for sentence in sentences:
-        pairs = [token.rsplit("/", 1) for token in sentence.split()]
-        lines += ["<s>", *(f"{word}\t{tag if tags else 'Q'}\t{word.lower()}" for word, tag in pairs), "</s>"]
-    return "\n".join([*lines, "</text>", ""])
-
-
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
     """The same text with and without parts of speech."""
-    folder = tmp_path_factory.mktemp("words")
-    made = []
-    for name, tags in (("tagged", True), ("plain", False)):
-        (folder / f"{name}.vert").write_text(vertical(SENTENCES * 4 + NOISE, tags))
-        made.append(
-            index_corpus([str(folder / f"{name}.vert")], folder / f"{name}.bp", part_bytes=1500).corpus
-        )
-    assert made[0].tags and len(made[0].segments) > 1
-    return made
+    folder, tokens = tmp_path_factory.mktemp("words"), [line.split() for line in SENTENCES * 4 + NOISE]
+    pairs = [[token.rsplit("/", 1) for token in line] for line in tokens]
+    tagged = [[f"{word.lower()}/{tag}" for word, tag in line] for line in pairs]
+    plain = [[f"{word.lower()}/Q" for word, _ in line] for line in pairs]
+    return [make_store(folder, lines, (20, 40), f"{at}.bp") for at, lines in enumerate((tagged, plain))]
 
 
 def counts(found):
@@ -267,9 +242,7 @@ def test_log_likelihood_agrees_with_scipy_and_log_dice_with_its_definition():
 def test_a_random_text_by_plain_counting(tmp_path):
     rng = random.Random(3)
     sentences = [rng.choices([*(f"z{letter}" for letter in "abcdefgh"), "the", ","], k=9) for _ in range(200)]
-    tagged = [" ".join(f"{word}/Q" for word in sentence) for sentence in sentences]
-    (tmp_path / "r.vert").write_text(vertical(tagged, tags=False))
-    corpus = index_corpus([str(tmp_path / "r.vert")], tmp_path / "r.bp", part_bytes=3000).corpus
+    corpus = make_store(tmp_path, sentences, (70, 140))
     places = collocates_module.WordPlaces(as_source(corpus), Target(("za",)), Windows())
     before, near = Counter(), Counter()
     for sentence in sentences:

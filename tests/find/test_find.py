@@ -144,10 +144,10 @@ def test_what_is_kept_between_searches_changes_nothing(source, monkeypatch):
     monkeypatch.setattr("bagpack.find.candidates.AT_ONCE", 100)
     models = [train_on_examples(source, Examples("part", tuple(GIVEN)), b=b).model for b in (100, 200)]
     asked = FindOptions(scored=40)
-    plain, kept = (
-        [list(collect_pool(source, models[k], "part", asked, keep=keep).counts.pairs) for k in (0, 1, 1, 0)]
-        for keep in (False, True)
-    )
+    plain, kept = [], []
+    for k in (0, 1, 1, 0):
+        for keep, found in ((False, plain), (True, kept)):
+            found.append(list(collect_pool(source, models[k], "part", asked, keep=keep).counts.pairs))
     assert plain == kept and [len(pairs) for pairs in kept] == [40] * 4
 
 
@@ -295,11 +295,9 @@ def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
     pairs = HELD_OUT[:3]
     for pair, (line,) in zip(pairs, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
         (tmp_path / pair[0]).mkdir()
-        scores = {
-            " ".join(own).replace(" .", "."): alone(trained.model, own, pair, tmp_path / pair[0], number)
-            for number, own in enumerate(SENTENCES)
-            if pair[0] in own and pair[1] in own
-        }
+        holding = [own for own in SENTENCES if pair[0] in own and pair[1] in own]
+        values = [alone(trained.model, own, pair, tmp_path / pair[0], k) for k, own in enumerate(holding)]
+        scores = {" ".join(own).replace(" .", "."): value for own, value in zip(holding, values, strict=True)}
         assert scores[line.text.lower().replace(" .", ".")] == max(scores.values()) > min(scores.values())
 
 

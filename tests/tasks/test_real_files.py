@@ -253,6 +253,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
 FAR = b'<row r="1048576"><c %s><v>1</v></c></row>'
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "data",
     [
