@@ -105,6 +105,12 @@ def test_an_output_that_is_read_is_refused(cli, shop, data, model, tmp_path):
     assert (model / "pairs.tsv").read_text() == PAIRS
 
 
+def test_an_export_through_a_link(cli, shop, data, tmp_path):
+    (tmp_path / "link.tsv").symlink_to("target.tsv")
+    assert cli("vectors", shop, data, "-b", 4, "-j", 1, "--out", tmp_path / "link.tsv").code == 0
+    assert (tmp_path / "link.tsv").is_symlink() and (tmp_path / "target.tsv").stat().st_size
+
+
 @pytest.mark.parametrize("name", ["m.json", "m.CSV", "m.tsv.gz", "m", "m.2", "m.matrix"])
 def test_an_ending_of_other_files_is_no_name_for_a_matrix(cli, shop, data, tmp_path, name):
     done = cli("vectors", shop, data, "-b", 4, "-j", 1, "--out", tmp_path / name)

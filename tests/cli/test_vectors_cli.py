@@ -14,6 +14,7 @@ from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
 from bagpack import Basis, Corpus, PairCounts
+from bagpack.corpus import format
 
 LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
 
@@ -200,6 +201,22 @@ def test_an_output_that_exists_or_cannot_be_written(cli, fails, store, pairs, wr
     assert cli(*args, "--overwrite").code == 0
     for out in ("x.tsv/m.bpm", "x.tsv/y.tsv", "x.tsv/deeper/y.tsv"):
         assert "cannot be written" in fails(pairs, out=out)
+
+
+@pytest.mark.parametrize("out", ["m.bpm", "x.tsv"])
+def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, monkeypatch, out):
+    def fill(*args):
+        raise OSError(28, "No space left on device")
+
+    def files():
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4, "-j", 1).code == 0
+    before = files()
+    monkeypatch.setattr(format, "write_array", fill)
+    monkeypatch.setattr(PairCounts, "tocsr", fill)
+    assert f"the disk is full: {tmp_path / out}" in fails(pairs, "--overwrite", out=out)
+    assert files() == before
 
 
 def test_quiet_means_no_progress_on_a_terminal(store, pairs, tmp_path):

@@ -220,7 +220,7 @@ def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, clas
 
 
 def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
-    terms = ["red_wheel", "old engine", "parta15", "partb03", "unicorn"]
+    terms = ["red_wheel", "red wheel", "old engine", "parta15", "partb03", "unicorn"]
     found = find_pairs(source, trained, among=terms, min_count=1, pos1="any", pos2="any")
     assert {frozenset((row.w1, row.w2)) for row in found} == {
         frozenset(("red_wheel", "old engine")), frozenset(("parta15", "partb03"))
