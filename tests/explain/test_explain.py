@@ -143,9 +143,8 @@ def test_a_model_of_an_estimator_explains_itself(world):
 
 def test_a_part_names_training_words_and_contexts_name_training_pairs(model):
     training = model.training
-    pairs = {
-        f"{training.names[a]} – {training.names[b]}" for a, b in zip(training.w1, training.w2, strict=True)
-    }
+    both = zip(training.w1, training.w2, strict=True)
+    pairs = {f"{training.names[a]} – {training.names[b]}" for a, b in both}
     seen = 0
     for w1, w2 in PAIRS:
         decision = explain_pair(model, model.source, w2, w1, lines=1).decisions[0]
@@ -239,9 +238,8 @@ def test_the_lines_of_a_long_sentence_are_marked_as_they_are_shown(tmp_path):
     around = [f"w{number:03}" for number in range(200)]
     (tmp_path / "t.txt").write_text(" ".join([*around, "cat", "of", "lion", *around]) + ".\n")
     index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
-    found = PairEvidence.of(open_source(tmp_path / "t.bp"), "cat", "lion", CountSettings()).lines(
-        "v12:+betw:of"
-    )
+    evidence = PairEvidence.of(open_source(tmp_path / "t.bp"), "cat", "lion", CountSettings())
+    found = evidence.lines("v12:+betw:of")
     (line,), (spans,) = found.lines, found.spans
     assert "".join(span.text for span in spans) == "".join(line.pieces)
     assert "w100" not in line.text
@@ -293,10 +291,8 @@ def test_probabilities_come_first_and_order_the_bars(model, cli):
 
 def test_content_words_come_before_function_words(tmp_path):
     """A content word between the two is the first context, however little it adds."""
-    text = (
-        "".join(f"The a{i} causes the b{i} of it.\nThe c{i} of the d{i} is in it.\n" for i in range(12)) * 3
-    )
-    (tmp_path / "t.txt").write_text(text + "A cause of plagues causes the death of it.\n")
+    lines = [f"The a{i} causes the b{i} of it.\nThe c{i} of the d{i} is in it.\n" for i in range(12)]
+    (tmp_path / "t.txt").write_text("".join(lines * 3) + "A cause of plagues causes the death of it.\n")
     index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
     rows = [f"a{i}\tb{i}\tcause\n" for i in range(12)] + [f"c{i}\td{i}\tpart\n" for i in range(12)]
     (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))

@@ -1,6 +1,5 @@
 import io
 import json
-import math
 import re
 from html.parser import HTMLParser
 
@@ -122,15 +121,6 @@ def test_everything_is_escaped(relations):
     assert page.tags.count("script") == 1
     assert "onmouseover" not in dict(page.attributes)
     assert text.count("</script>") == 1
-
-
-def test_only_kind_and_conditions_are_needed():
-    bare = {"kind": "synonyms", "conditions": [{"name": "v12", "metrics": {"score": {"mean": math.nan}}}]}
-    page = Page(render_report(bare))
-    assert "Synonym questions" in page.words
-    assert "Synonyms" in terminal(bare)
-    bare["conditions"][0]["metrics"] = {}
-    Page(render_report(bare))
 
 
 def test_a_report_is_written_whole_with_its_numbers(tmp_path, result):
