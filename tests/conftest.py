@@ -1,5 +1,6 @@
 """The command as users run it, in this process (fast) and as a process of its own (for kills, terminals, limits)."""
 
+import http.client
 import io
 import os
 import re
@@ -8,6 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,22 +143,38 @@ def compiled_kernels(tmp_path_factory):
         (shared / "kernels.done").touch()
 
 
-@pytest.fixture
-def cli(monkeypatch, capsys):
-    """Run `bagpack ARGS` in this process: the real entry point, with everything but the process start."""
+def run_here(args, stdin, out, err):
+    """Exit code of `bagpack ARGS` in this process: the real entry point, with everything but the process start.
+
+    `out` and `err` are binary, and may be one.
+    """
     from bagpack.cli import main
 
-    def run(*args, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["bagpack", *map(str, args)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        capsys.readouterr()
+    files = {id(file): file for file in (out, err)}
+    files = {key: io.TextIOWrapper(file, encoding="utf-8", write_through=True) for key, file in files.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["bagpack", *map(str, args)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        patch.setattr(sys, "stdout", files[id(out)])
+        patch.setattr(sys, "stderr", files[id(err)])
         try:
             main()
-            code = 0
+            return 0
         except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
+            return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        finally:
+            for file in files.values():
+                file.detach()
+
+
+@pytest.fixture
+def cli():
+    """Run `bagpack ARGS` in this process."""
+
+    def run(*args, stdin=b""):
+        out, err = io.BytesIO(), io.BytesIO()
+        code = run_here(args, stdin, out, err)
+        return Result(code, out.getvalue().decode(), err.getvalue().decode())
 
     return run
 
@@ -163,20 +183,53 @@ def bagpack_command(*args):
     return [sys.executable, "-c", "from bagpack.cli import main; main()", *map(str, args)]
 
 
-def serving_command(*args, **limits):
-    """A command that serves pages. Without other limits, a page may take long: the machine may be busy."""
-    command = bagpack_command(*args)
-    limited = f"partial(server.Limits, **{ {'seconds': LIMIT, **limits}!r})"
-    command[2] = (
-        f"from functools import partial; from bagpack.app import server; server.Limits = {limited}; {command[2]}"
-    )
-    return command
-
-
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def is_answered(port):
+    """Whether a server answers at a port; without a client of httpx, each of which reads all certificates."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+    try:
+        connection.request("GET", "/static/app.css")
+        return connection.getresponse().read() != b""
+    except ConnectionError:
+        return False
+    finally:
+        connection.close()
+
+
+def wait_for(ready, process):
+    """Wait until `ready()`, while the process runs."""
+    deadline = time.monotonic() + LIMIT
+    while not ready():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def served(*arguments, limits=None, port=None):
+    """A command that serves pages, as a user starts it, in a process of its own: its address and its process.
+
+    Without other limits, a page may take long: the machine may be busy.
+    """
+    port = port or free_port()
+    command = bagpack_command(*arguments, "--port", port)
+    limited = f"partial(server.Limits, **{ {'seconds': LIMIT, **(limits or {})}!r})"
+    command[2] = (
+        f"from functools import partial; from bagpack.app import server; server.Limits = {limited}; {command[2]}"
+    )
+    with tempfile.NamedTemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
+        process.said = Path(log.name).read_text
+        try:
+            wait_for(lambda: is_answered(port), process)
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.terminate()
+            process.wait(LIMIT)
 
 
 @pytest.fixture
@@ -184,15 +237,9 @@ def process():
     """Run `bagpack ARGS` as a process."""
 
     def run(*args, stdin=None, env=None, timeout=LIMIT, **more):
-        done = subprocess.run(
-            bagpack_command(*args),
-            input=stdin,
-            capture_output=True,
-            timeout=timeout,
-            env={**os.environ, "COLUMNS": "200", **(env or {})},
-            check=False,
-            **more,
-        )
+        env = {**os.environ, "COLUMNS": "200", **(env or {})}
+        how = {"input": stdin, "capture_output": True, "timeout": timeout, "env": env, **more}
+        done = subprocess.run(bagpack_command(*args), check=False, **how)
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
@@ -231,6 +278,28 @@ def browser():
         launched = started.chromium.launch(executable_path=path, args=BROWSER_ARGS)
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """open_page(base, path, **options) → a page; complaints of the browser and requests to elsewhere fail the test."""
+    opened, complaints = [], []
+
+    def go(base, path="", width=1280, **options):
+        context = browser.new_context(base_url=base, viewport={"width": width, "height": 800}, **options)
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(LIMIT * 1000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        page.on("request", lambda asked: f"{base}/" in f"{asked.url}/" or complaints.append(asked.url))
+        page.goto(path or base)
+        return page
+
+    yield go
+    for context in opened:
+        context.close()
+    assert [said for said in complaints if "Failed to load resource" not in said] == []
 
 
 @pytest.fixture

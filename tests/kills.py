@@ -1,8 +1,10 @@
-"""Killing a process at each of its changes of the disk."""
+"""Work in a child process: killed at each of its changes of the disk, or without the rights of root."""
 
 import os
 import select
 import signal
+
+from bagpack.errors import BagpackError
 
 # Whatever changes the disk passes through one of these: a file is synced when it is written.
 STEPS = ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir")
@@ -59,3 +61,24 @@ def _run_until(step, work):
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
     return os.WIFSIGNALED(status), changes
+
+
+def as_nobody(work):
+    """What an error says of `work` in a child process without the rights of root."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.getuid() == 0:
+                os.setuid(65534)
+            work()
+            said = "no error"
+        except BaseException as error:
+            said = str(error) if isinstance(error, BagpackError) else repr(error)
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as out:
+        said = out.read()
+    os.waitpid(child, 0)
+    return said

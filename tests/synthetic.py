@@ -1,9 +1,5 @@
 """Synthetic pair counts with the shape of real ones: Zipfian terms and words, a planted relation per label."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy import sparse
 
@@ -12,15 +8,8 @@ from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
 from bagpack.vectors.counts import PairCounts
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-    from bagpack.learn.features import Floats, Index, Ints
-
-
-def counts_of(
-    words, w1, w2, pairs, terms=None, *, found=None, occurrences=None, frequencies=()
-) -> PairCounts:  # fmt: skip
+def counts_of(words, w1, w2, pairs, terms=None, *, found=None, occurrences=None, frequencies=()):
     """Counts that no corpus has: words × 2T, the rows of each pair's words, pairs × 6T, and T terms.
 
     ``found`` has each pair's co-occurrences in both orders; 1 with w1 first if not given.
@@ -42,28 +31,14 @@ def counts_of(
 
 
 def make_counts(
-    n_pairs: int = 200,
-    n_words: int = 150,
-    n_terms: int = 60,
-    n_labels: int = 2,
-    unseen: float = 0.3,
-    limit: int = 5000,
-    signal: float = 0.8,
-    lean: float = 2.0,
-    seed: int = 0,
-) -> tuple[PairCounts, Index]:
+    n_pairs=200, n_words=150, n_terms=60, n_labels=2, unseen=0.3, limit=5000, signal=0.8, lean=2.0, seed=0
+):
     """Counts of random pairs and their labels 0 … n_labels − 1.
 
     Half the terms are unigrams with probability 0.07 / rank, half bigrams with 0.01 / rank^0.9. A word has up
     to ``limit`` contexts of 4 + 4 tokens, a share ``unseen`` of the pairs none and the others a Zipfian
     number of 2 + 5 + 2. A label raises some pair terms' rates by about e^signal, and half as strongly some of
     its own words' terms; its pairs draw those words ``lean`` times as often as others.
-
-    Examples
-    --------
-    >>> X, labels = make_counts(n_pairs=5, seed=1)
-    >>> X.tocsr().shape, X.words.shape, X.together.shape
-    ((5, 600), (150, 120), (5, 360))
     """
     rng = np.random.default_rng(seed)
     half = n_terms // 2
@@ -76,36 +51,23 @@ def make_counts(
     frequency = np.minimum(limit, 20 * limit / (1 + rng.permutation(n_words)) ** 0.9).astype(int) + 1
     taste = rng.normal(0, 0.5 * signal, (n_labels, 2 * n_terms)) * (rng.random((n_labels, 2 * n_terms)) < 0.2)
     words = _poisson(rng, frequency, 4 * np.tile(rates, 2), taste[home] + rng.normal(0, 0.5, (n_words, 1)))
-    seen = np.where(
-        rng.random(n_pairs) < unseen, 0, np.minimum(limit, (rng.pareto(0.6, n_pairs) + 1).astype(np.int64))
-    )
+    never = rng.random(n_pairs) < unseen
+    seen = np.where(never, 0, np.minimum(limit, (rng.pareto(0.6, n_pairs) + 1).astype(np.int64)))
     forward = rng.binomial(seen, 0.6)
     widths = np.repeat([2.0, 2.5, 2.0], n_terms)
     relation = rng.normal(0, signal, (n_labels, 6 * n_terms)) * (rng.random((n_labels, 6 * n_terms)) < 0.3)
-    halves = [
-        _poisson(rng, times, widths * np.tile(rates, 3), relation[labels][:, part])
-        for times, part in (
-            (forward, slice(0, 3 * n_terms)),
-            (seen - forward, slice(3 * n_terms, 6 * n_terms)),
-        )
-    ]
+    orders = (forward, slice(0, 3 * n_terms)), (seen - forward, slice(3 * n_terms, 6 * n_terms))
+    rates_of_pair = widths * np.tile(rates, 3)
+    halves = [_poisson(rng, times, rates_of_pair, relation[labels][:, part]) for times, part in orders]
     pairs = sparse.csr_array(sparse.hstack(halves, format="csr"))
     terms = tuple(f"u{i}" for i in range(half)) + tuple(f"b{i} b" for i in range(n_terms - half))
     found = np.stack([forward, seen - forward], axis=1)
-    matrix = counts_of(
-        words, w1, w2, pairs, terms, found=found, occurrences=frequency,
-        frequencies=(1e6 * rates).astype(int).tolist(),
-    )  # fmt: skip
-    return matrix, labels.astype(np.intp)
+    frequencies = (1e6 * rates).astype(int).tolist()
+    how = {"found": found, "occurrences": frequency, "frequencies": frequencies}
+    return counts_of(words, w1, w2, pairs, terms, **how), labels.astype(np.intp)
 
 
-def _draw_words(
-    rng: np.random.Generator,
-    labels: Ints,
-    home: Ints,
-    popularity: NDArray[np.floating],
-    lean: float,
-) -> Index:
+def _draw_words(rng, labels, home, popularity, lean):
     out = np.empty(len(labels), dtype=np.intp)
     for label in np.unique(labels):
         chosen = labels == label
@@ -114,9 +76,7 @@ def _draw_words(
     return out
 
 
-def _poisson(
-    rng: np.random.Generator, times: Ints, rates: Floats, logs: Floats
-) -> sparse.csr_array[np.int64]:
+def _poisson(rng, times, rates, logs):
     """Counts with mean times × rate × e^log, at most one per context; made in slices to stay small."""
     slices = []
     for start in range(0, len(times), 500):

@@ -1,20 +1,13 @@
 """A real server over a small corpus, and a real browser that visits it."""
 
-import http.client
-import os
-import subprocess
-import tempfile
-import time
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from contextlib import asynccontextmanager
 
 import httpx
 import pytest
 
 from bagpack.app import Library, create_app
-from bagpack.app.pool import Limits
 from bagpack.corpus.build.index import index_corpus
-from tests.conftest import LIMIT, free_port, run_apart, serving_command
+from tests.conftest import LIMIT, run_apart, served
 from tests.evaluate.conftest import made_up_pairs, made_up_text
 
 NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
@@ -46,18 +39,18 @@ def world(tmp_path_factory):
 
 
 @asynccontextmanager
-async def in_process(store, model=None, **options):
-    """A client of the application in this process; its workers are started when the first page needs one."""
-    opening = str(store), None if model is None else str(model)
-    app = create_app(Library(*opening), limits=Limits(seconds=LIMIT), **options)
+async def in_process(store, model=None):
+    """A client of the application in this process, without its workers: `test_pool` and `test_server` have those."""
+    library = Library(str(store), None if model is None else str(model))
+    app = create_app(library)
+
+    async def run(function, *arguments, **how):
+        return function(library, *arguments)
+
+    app.state.pool.run = run
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    try:
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://localhost", timeout=LIMIT
-        ) as client:
-            yield client
-    finally:
-        app.state.pool.close()
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
 
 
 def ask(path, store, model=None):
@@ -70,44 +63,9 @@ def ask(path, store, model=None):
     return run_apart(asking())
 
 
-def is_answered(port):
-    """Whether a server answers at a port; without a client of httpx, each of which reads all certificates."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
-    try:
-        connection.request("GET", "/static/app.css")
-        return connection.getresponse().read() != b""
-    except ConnectionError:
-        return False
-    finally:
-        connection.close()
-
-
-@contextmanager
-def served(*arguments, files=None, limits=None):
-    """A command that serves pages, as a user starts it, in a process of its own: its address and its process."""
-    port = free_port()
-    command = serving_command(*arguments, "--port", port, **(limits or {}))
-    if files is not None:
-        command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
-    with tempfile.NamedTemporaryFile() as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
-        process.said = Path(log.name).read_text
-        base = f"http://127.0.0.1:{port}"
-        try:
-            deadline = time.monotonic() + LIMIT
-            while not is_answered(port):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError(process.said())
-                time.sleep(0.02)
-            yield base, process
-        finally:
-            process.terminate()
-            process.wait(LIMIT)
-
-
-def running(world, *options, files=None):
+def running(world, *options):
     """`bagpack serve` over the store of `world`."""
-    return served("serve", world / "c.bp", *options, files=files)
+    return served("serve", world / "c.bp", *options)
 
 
 @pytest.fixture(scope="session")
@@ -124,24 +82,6 @@ def web(server):
 
 
 @pytest.fixture
-def visit(browser, server):
-    """Open pages like a person; anything the browser complains of fails the test."""
-    opened, complaints = [], []
-
-    def go(path="/", **options):
-        context = browser.new_context(
-            base_url=server, **{"viewport": {"width": 1200, "height": 800}, **options}
-        )
-        opened.append(context)
-        page = context.new_page()
-        page.set_default_timeout(LIMIT * 1000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
-        page.on("request", lambda asked: asked.url.startswith(server) or complaints.append(asked.url))
-        page.goto(path)
-        return page
-
-    yield go
-    for context in opened:
-        context.close()
-    assert [said for said in complaints if "Failed to load resource" not in said] == []
+def visit(open_page, server):
+    """Open pages of the explorer like a person."""
+    return lambda path="/", **options: open_page(server, path, **options)

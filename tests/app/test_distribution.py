@@ -1,13 +1,15 @@
 """How often a word or a pair occurs by an attribute of the documents, as a page and JSON."""
 
+import signal
+import subprocess
+
 import httpx
 import pytest
 
-from bagpack.app import Library
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
-from tests.app.conftest import ask, running
-from tests.conftest import LIMIT
+from tests.app.conftest import ask
+from tests.conftest import LIMIT, bagpack_command, free_port
 
 
 @pytest.mark.parametrize(("words", "by"), [(("the",), "genre"), (("kinda01", "kindb01"), "year:20")])
@@ -18,32 +20,34 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
     assert data["total"] == corpus.contexts(*words, limit=None).total > 0
     assert sum(row["count"] for row in data["rows"]) == data["total"]
     for row in data["rows"]:
-        condition = (
-            f"genre == {row['value']}"
-            if by == "genre"
-            else f"year >= {row['value']} and year < {int(row['value']) + 20}"
-        )
-        part = corpus.where(condition)
+        value = row["value"]
+        decades = "" if by == "genre" else f"year >= {value} and year < {int(value) + 20}"
+        part = corpus.where(decades or f"genre == {value}")
         assert (row["count"], row["tokens"]) == (part.contexts(*words, limit=None).total, part.tokens)
 
 
-def test_the_explorer_of_a_subcorpus(world, tmp_path, monkeypatch):
-    """`bagpack serve --where`: all pages count the selected documents alone."""
+def test_the_explorer_of_a_subcorpus_says_where_it_is_and_ends_quietly(world, tmp_path, monkeypatch):
+    """`bagpack serve --where`: all pages count the selected documents alone. Ctrl-C is no error."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    corpus = Corpus.open(world / "c.bp")
-    part = corpus.where("genre == news and year < 1950")
-    with (
-        running(world, "--where", "genre == news and year < 1950") as (base, _),
-        httpx.Client(base_url=base, timeout=LIMIT) as client,
-    ):
+    (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
+    where, port, corpus = "genre == news and year < 1950", free_port(), Corpus.open(world / "c.bp")
+    command = bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port, "--where", where)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    said, base = process.stderr.readline().decode(), f"http://127.0.0.1:{port}"
+    assert said.startswith(f"{base} shows c[v2].bp") and said.endswith("; press Ctrl-C to stop\n")
+    part = corpus.where(where)
+    with httpx.Client(base_url=base, timeout=LIMIT) as client:  # answers as soon as the address is shown
+        home = client.get("/").text
+        assert f"{part.tokens:,}" in home and "genre == news and year &lt; 1950" in home
         shown = client.get("/word/the.json").json()["sketch"]["count"]
         assert 0 < shown == part.count("the") < corpus.count("the")
         rows = client.get("/distribution.json?w1=the&by=genre").json()["rows"]
         assert [(row["value"], row["tokens"]) for row in rows] == [("news", part.tokens)]
         rows = client.get("/distribution.json?w1=the&by=year").json()["rows"]
         assert [row["value"] for row in rows] == ["1900", "1920", "1940"]
-        home = client.get("/").text
-        assert f"{part.tokens:,}" in home and "genre == news and year &lt; 1950" in home
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0 and out == b"" and b"Traceback" not in err
 
 
 def test_attributes_to_choose_and_wrong_ones(web):
@@ -65,24 +69,26 @@ def test_a_store_without_attributes_does_not_offer_it(tmp_path):
     assert answer.status_code == 404 and "no attributes" in answer.text
 
 
-def test_the_page_in_a_browser(visit):
-    for width in (390, 1280):
-        page = visit("/pair/kinda01/kindb01", viewport={"width": width, "height": 800})
-        page.get_by_role("link", name="By year").click()
-        page.wait_for_url("**/distribution?**")
-        rows = page.locator(".by-rows tbody tr")
-        assert rows.count() >= 8
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.locator("select[name=by]").select_option("genre")
-        page.locator("main").get_by_role("button", name="Show").click()
-        page.wait_for_url("**by=genre**")
-        assert rows.count() == 2
+# Words ----------------------------------------------------------------------------------------------------------------
 
 
-def test_years_are_offered_before_other_numbers(tmp_path):
-    rows = [
-        f'{{"text": "a b", "pages": {70 * n}, "year": {1900 + 9 * n}, "genre": "g{n}"}}' for n in range(9)
-    ]
-    (tmp_path / "t.jsonl").write_text("\n".join(rows))
-    index_corpus([str(tmp_path / "t.jsonl")], tmp_path / "t.bp", jobs=1)
-    assert Library(str(tmp_path / "t.bp")).by[0] == "year:10"
+TEXT = (
+    "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def get(tmp_path_factory):
+    """Ask the explorer of a small corpus, in this process."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "saw.txt").write_text(TEXT)
+    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
+    return lambda url: ask(url, folder / "saw.bp")
+
+
+def test_a_run_of_words_and_words_like_a_misspelt_one(get):
+    assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
+    for url in ("/word/hamer", "/pair/hamer/saw"):
+        page = get(url)
+        assert page.status_code == 404
+        assert 'Similar spellings: <a href="/word/hammer">hammer</a>' in page.text

@@ -2,11 +2,10 @@
 
 import html
 import re
-import signal
 import socket
-import subprocess
 
 import httpx
+import jsonschema
 import pytest
 from starlette.formparsers import MultiPartParser
 
@@ -21,7 +20,7 @@ from bagpack.explain.pair import sketch_pair
 from bagpack.learn.model_io import load_model
 from bagpack.sources import open_source
 from tests.app.conftest import in_process
-from tests.conftest import LIMIT, bagpack_command, free_port, run_apart
+from tests.conftest import run_apart
 
 
 def test_the_twin_says_what_python_says(web, world):
@@ -91,7 +90,7 @@ def test_any_word_has_a_page(web):
     for url in (
         "/word/nosuchword",
         "/word/nosuchword.json",
-        "/pair/kinda01/nosuchword",
+        "/pair/a/nosuchword",
         "/concordance?w1=nosuchword",
     ):
         answer = web.get(url)
@@ -126,7 +125,7 @@ def test_every_answer_has_its_headers(web):
         headers = web.get(url).headers
         policy = headers["content-security-policy"]
         assert (
-            "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+            "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
         )
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
@@ -148,22 +147,6 @@ def test_no_file_can_be_named(web, server, world):
 def test_a_body_never_reaches_the_disk():
     # Beyond this size the form reader would turn to a file.
     assert Limits().body_bytes < MultiPartParser.spool_max_size
-
-
-def test_it_says_where_it_is_and_ends_quietly_when_interrupted(world, tmp_path):
-    port = free_port()
-    (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
-    process = subprocess.Popen(
-        bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    said = process.stderr.readline()
-    httpx.get(f"http://127.0.0.1:{port}/", timeout=LIMIT)  # is answered as soon as the address is shown
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 0 and out == b"" and b"Traceback" not in err
-    assert said == f"http://127.0.0.1:{port} shows c[v2].bp; press Ctrl-C to stop\n".encode()
 
 
 def test_an_unexpected_error_is_not_shown_to_visitors(world):
@@ -203,3 +186,64 @@ def test_serve_command_refuses_in_sentences(cli, world, tmp_path):
     assert cli("index", other, "--out", tmp_path / "o.bp").code == 0
     mixed = cli("serve", tmp_path / "o.bp", "--model", world / "m.model")
     assert mixed.code == 1 and "another store" in mixed.err
+
+
+# The API description --------------------------------------------------------------------------------------------------
+
+
+PATHS = (
+    "/index.json", "/complete.json?q=kind", "/word/kinda01.json", "/word/nosuchword.json", "/word.json?w=the",
+    "/word.json", "/pair/kinda01/kindb01.json", "/pair/kinda01/nosuchword.json", "/pair.json?w1=kinda01&w2=kindb01",
+    "/lines.json?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of", "/lines.json?w1=kinda01&w2=kindb01&feature=nonsense",
+    "/lines.json?w1=nosuchword&w2=kindb01&feature=v12:%2Bbetw:of", "/distribution.json?w1=the",
+    "/distribution.json?w1=kinda01&w2=kindb01&by=genre", "/distribution.json?w1=nosuchword",
+    "/distribution.json?w1=the&by=colour", "/concordance.json?w1=the",
+    "/concordance.json?w1=kinda01&w2=kindb01&sort=between", "/concordance.json?w1=nosuchword",
+    "/concordance.json?w1=the&sort=colour", "/model.json", "/model.json?top=999", "/find/task.json",
+    "/find/progress.json",
+)  # fmt: skip
+
+
+def described(api, path):
+    """The path of the API description that answers a request."""
+    asked = path.partition("?")[0]
+    patterns = {own: re.sub(r"\{\w+\}", "[^/.]+", own) for own in api["paths"]}
+    return next(own for own, pattern in patterns.items() if re.fullmatch(pattern, asked))
+
+
+@pytest.fixture(scope="module")
+def api(server):
+    return httpx.get(server + "/openapi.json").json()
+
+
+def check_answer(api, operation, answer):
+    """Validate an answer against the description of what is answered."""
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.Draft202012Validator({**schema, "components": api["components"]}).validate(answer)
+
+
+def test_every_path_is_asked_for(api):
+    offered = {path for path, own in api["paths"].items() if "get" in own and ".json" in path}
+    assert {described(api, path) for path in PATHS} == offered
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_response_is_what_the_api_description_says(web, api, path):
+    answer = web.get(path)
+    assert answer.headers["content-type"] == "application/json"
+    if isinstance(answer.json(), dict) and set(answer.json()) == {"error"}:
+        assert 400 <= answer.status_code < 500 and answer.json()["error"]
+        return
+    check_answer(api, api["paths"][described(api, path)]["get"], answer.json())
+
+
+def test_descriptions_are_complete_and_no_page_needs_the_network(web, api):
+    for path, methods in api["paths"].items():
+        for operation in methods.values():
+            assert operation["summary"] and operation["description"], path
+            assert all(parameter.get("description") for parameter in operation.get("parameters", [])), path
+    assert web.get("/docs").status_code == web.get("/redoc").status_code == 404
+    for path in ("/", "/pair/kinda01/kindb01", "/model"):
+        text = web.get(path).text
+        assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+        assert "<style" not in text and " style=" not in text and "onclick" not in text

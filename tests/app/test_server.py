@@ -8,8 +8,8 @@ import httpx
 import psutil
 import pytest
 
-from tests.app.conftest import running, served
-from tests.conftest import LIMIT
+from tests.app.conftest import running
+from tests.conftest import LIMIT, served
 
 
 @pytest.fixture(scope="module")

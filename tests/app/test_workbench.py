@@ -9,9 +9,9 @@ import pytest
 
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
-from tests.app.conftest import served
-from tests.app.test_accessibility import serious
-from tests.conftest import LIMIT
+from tests.app.test_json_and_safety import check_answer
+from tests.app.test_pages_in_browser import serious
+from tests.conftest import LIMIT, served
 from tests.find.conftest import GIVEN, index_sentences
 
 EXPECT = LIMIT * 1000
@@ -33,23 +33,6 @@ def examples(tmp_path):
     path = tmp_path / "parts.tsv"
     path.write_text("w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN))
     return path
-
-
-@pytest.fixture
-def open_page(browser):
-    contexts = []
-
-    def go(base, path="/find", width=1280):
-        context = browser.new_context(base_url=base, viewport={"width": width, "height": 844})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(EXPECT)
-        page.goto(path)
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
 
 
 def teaching(corpus, examples, *options):
@@ -76,7 +59,7 @@ def is_part(pair):
 
 
 def test_paste_find_answer_open_leave_and_return(explorer, open_page):
-    page = open_page(explorer)
+    page = open_page(explorer, "/find")
     page.fill("#pairs", "\n".join(f"{a}\t{b}" for a, b in GIVEN) + "\nparta99\tpartb01\n")
     page.locator("#unknown li").wait_for()  # marked at once, with similar spellings
     assert "parta99" in page.locator("#unknown").inner_text()
@@ -117,7 +100,7 @@ def test_paste_find_answer_open_leave_and_return(explorer, open_page):
 
 
 def test_only_pairs_with_a_word_on_a_phone(explorer, open_page):
-    page = open_page(explorer, width=390)
+    page = open_page(explorer, "/find", width=390)
     page.fill("#pairs", "\n".join(f"{a}, {b}" for a, b in GIVEN))
     page.locator(".more-asked summary").click()
     page.fill("#only-2", "partb03")
@@ -129,20 +112,18 @@ def test_only_pairs_with_a_word_on_a_phone(explorer, open_page):
     assert serious(page) == []
 
 
-def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page):
+def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page, tmp_path):
     answers = examples.with_name("parts.answers.tsv")
     before = examples.read_bytes()
     with teaching(corpus, examples) as (base, process):
-        page = open_page(base)
+        page = open_page(base, "/find")
         page.locator("#found > li").first.wait_for()
         assert page.locator("#pairs").get_attribute("readonly") is not None
         page.locator("#found > li").first.focus()
         asked = []
         for turn in range(12):
-            at = page.locator("#found > li").evaluate_all(
-                "(all) => all.findIndex((e) => e.matches('.current'))"
-            )
-            pair = pair_at(page, at)
+            current = "(all) => all.findIndex((e) => e.matches('.current'))"
+            pair = pair_at(page, page.locator("#found > li").evaluate_all(current))
             asked.append(pair)
             page.keyboard.press("y" if is_part(pair) else "n")
             expect_quality(page, f" of {turn + 1} right")
@@ -151,61 +132,65 @@ def test_twelve_answers_two_tabs_and_a_killed_server(corpus, examples, open_page
         for row in rows_of(answers):
             assert row[2] == ("part" if is_part(row) else "no") and row[3] == "Ann"
             assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row[4])
-        other = open_page(base)  # a second tab sees them all
+        other = open_page(base, "/find")  # a second tab sees them all
         expect_quality(other, " of 12 right")
         page.keyboard.press("u")
         expect_quality(page, " of 11 right")
         assert [tuple(row[:2]) for row in rows_of(answers)] == asked[:-1]
         process.send_signal(signal.SIGKILL)
         process.wait(LIMIT)
-    with teaching(corpus, examples) as (base, _), httpx.Client(base_url=base, timeout=LIMIT) as web:
-        task = web.get("/find/task.json").json()
-        assert [tuple(answer[:2]) for answer in task["answers"]] == asked[:-1] and task["label"] == "part"
-        found = web.post("/find.json", json={}).json()
-        known = {frozenset(pair) for pair in (*asked[:-1], *GIVEN)}
-        assert not known & {frozenset((row["w1"], row["w2"])) for row in found["rows"]}
-    assert examples.read_bytes() == before
-
-
-def test_what_is_refused(corpus, examples, tmp_path):
-    """Also that with --where candidates come from the selected documents alone, and who is let in with --host."""
-    answers = examples.with_name("parts.answers.tsv")
+    # Again, with other documents that --where does not select, and open to others with --host.
     shutil.copytree(corpus, tmp_path / "more.bp")
     sentence = "<s>\nthe\tthe\nknob\tknob\nof\tof\nthe\tthe\nlid\tlid\n</s>\n"
     (tmp_path / "other.vert").write_text("<text id='other'>\n" + sentence * 50 + "</text>\n")
     options = TextOptions(columns="word,lemma")
     index_corpus([str(tmp_path / "other.vert")], tmp_path / "more.bp", options, append=True)
-    with (
-        teaching(tmp_path / "more.bp", examples, "--where", "id == all", "--host", "0.0.0.0") as (
-            base,
-            process,
-        ),
-        httpx.Client(base_url=base, timeout=LIMIT) as web,
-    ):
-        # The address that is shown works; of others, the one that was reached.
-        said = process.said()
-        assert f"{base.replace('127.0.0.1', 'localhost')}/find" in said
-        assert "anyone who can reach this machine can read the corpus and write to parts.answers.tsv" in said
-        for host, status in (("localhost", 200), ("127.0.0.2", 200), ("127.0.0.3", 400)):
-            url = base.replace("127.0.0.1", "127.0.0.2") + "/find"
-            assert web.get(url, headers={"Host": f"{host}:{web.base_url.port}"}).status_code == status
+    run = teaching(tmp_path / "more.bp", examples, "--where", "id == all", "--host", "0.0.0.0")
+    with run as (base, process), httpx.Client(base_url=base, timeout=LIMIT) as web:
+        task = web.get("/find/task.json").json()
+        assert [tuple(answer[:2]) for answer in task["answers"]] == asked[:-1] and task["label"] == "part"
+        rows = web.post("/find.json", json={}).json()["rows"]
+        known = {frozenset(pair) for pair in (*asked[:-1], *GIVEN)}
+        assert not known & {frozenset((row["w1"], row["w2"])) for row in rows}
         assert web.get("/pair/knob/lid").status_code == 404
-        first = web.post("/find.json", json={}).json()["rows"][0]
-        pair = {"w1": first["w1"], "w2": first["w2"]}
-        for body, message in (
-            ({**pair, "answer": "hm"}, "'yes', 'no' or 'undo'"),
-            ({"answer": "undo"}, "no answer of this session"),
-            ({"w1": "", "w2": "", "answer": "yes"}, "was not offered"),
-            ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "was not offered"),
-        ):
-            done = web.post("/find/answer.json", json=body)
-            assert done.status_code == 400 and message in done.json()["error"], body
-        done = web.post(
-            "/find/answer.json", json={**pair, "answer": "yes"}, headers={"Origin": "http://evil.example"}
-        )
-        assert done.status_code == 403 and not answers.exists()
-        assert web.post("/find/answer.json", json={**pair, "answer": "yes"}).status_code == 200
-        assert rows_of(answers)[-1][:3] == [first["w1"], first["w2"], "part"]
+        check_who_is_let_in(web, process.said())
+        check_what_is_written(web, {"w1": rows[0]["w1"], "w2": rows[0]["w2"]}, answers)
+    assert examples.read_bytes() == before
+
+
+def check_who_is_let_in(web, said):
+    """The address that is shown works; of others, the one that was reached."""
+    base = str(web.base_url).rstrip("/")
+    assert f"{base.replace('127.0.0.1', 'localhost')}/find" in said
+    assert "anyone who can reach this machine can read the corpus and write to parts.answers.tsv" in said
+    for host, status in (("localhost", 200), ("127.0.0.2", 200), ("127.0.0.3", 400)):
+        url = base.replace("127.0.0.1", "127.0.0.2") + "/find"
+        assert web.get(url, headers={"Host": f"{host}:{web.base_url.port}"}).status_code == status
+
+
+def check_what_is_written(web, pair, answers):
+    """An answer to a pair that was offered, from a page of this server."""
+    before = answers.read_bytes()
+    for body, message in (
+        ({**pair, "answer": "hm"}, "'yes', 'no' or 'undo'"),
+        ({"answer": "undo"}, "no answer of this session"),
+        ({"w1": "", "w2": "", "answer": "yes"}, "was not offered"),
+        ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "was not offered"),
+    ):
+        done = web.post("/find/answer.json", json=body)
+        assert done.status_code == 400 and message in done.json()["error"], body
+    right, elsewhere = {**pair, "answer": "yes"}, {"Origin": "http://evil.example"}
+    assert web.post("/find/answer.json", json=right, headers=elsewhere).status_code == 403
+    assert answers.read_bytes() == before
+    assert web.post("/find/answer.json", json=right).status_code == 200
+    assert rows_of(answers)[-1][:3] == [pair["w1"], pair["w2"], "part"]
+
+
+def test_a_search_is_what_the_api_description_says(explorer):
+    found = httpx.post(f"{explorer}/find.json", json={"pairs": GIVEN, "answers": []}, timeout=LIMIT).json()
+    api = httpx.get(f"{explorer}/openapi.json").json()
+    check_answer(api, api["paths"]["/find.json"]["post"], found)
+    assert found["rows"]
 
 
 @pytest.mark.parametrize(

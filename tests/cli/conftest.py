@@ -1,6 +1,12 @@
-"""A small store, labelled pairs, and a model of them."""
+"""A small store, labelled pairs, a model of them; and commands with both of their outputs on a terminal."""
+
+import os
+import pty
+import re
+import subprocess
 
 import pytest
+from tests.conftest import bagpack_command
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
@@ -30,8 +36,23 @@ def trained(cli, shop, tmp_path):
 
 
 def refuses(done, sentence):
-    assert done.code == 2, done.err
-    assert done.out == ""
-    assert sentence in done.err
-    assert "Traceback" not in done.err
+    assert (done.code, done.out) == (2, ""), done.err
+    assert sentence in done.err and "Traceback" not in done.err
     return True
+
+
+def on_terminal(*args, columns=150, term="xterm"):
+    """Exit code of `bagpack ARGS`, what it writes to a terminal, and the same without colours and cursor movements."""
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": term}
+    run = subprocess.Popen(bagpack_command(*args), stdout=theirs, stderr=theirs, env=env)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    text = seen.decode().replace("\r\n", "\n")
+    return run.wait(), text, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)

@@ -3,28 +3,29 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from tests.cli.terminal import on_terminal
-from tests.conftest import LIMIT, bagpack_command
+from tests.cli.conftest import on_terminal
+from tests.conftest import LIMIT, bagpack_command, wait_for
 
 import bagpack
+from bagpack.cli.demo import _show_command
+from bagpack.console import clean
+from bagpack.corpus.build.index import index_corpus
 
 HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib", "spacy", "jinja2", "simplemma"}
 
 
 def test_help_imports_nothing_heavy():
-    script = (
-        "import sys; sys.argv = ['bagpack', '--help']\n"
-        "from bagpack.cli import main\n"
-        "try: main()\n"
-        "finally: print(*sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    show = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    command = bagpack_command("--help")
+    command[2] = show + command[2]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "index" in done.stdout
     assert {name.partition(".")[0] for name in done.stderr.split()}.isdisjoint(HEAVY)
 
@@ -76,12 +77,12 @@ def test_learning_has_progress_and_a_model_is_described(cli, data, tmp_path):
 
 def test_progress_on_a_terminal(tmp_path, write):
     source = write("a.vert", "<s>\n" + "Lions\tN\tlion\n" * 30 + "</s>\n")
-    source.write_bytes(source.read_bytes() * 180_000)
+    source.write_bytes(source.read_bytes() * 60_000)
     code, _, shown = on_terminal("index", source, "--out", tmp_path / "s", "--jobs", "1", columns=80)
     assert code == 0
     assert "indexing 1 file" in shown
     assert re.search(r"\d+% [\d.]+ M tokens +[\d:…]+ elapsed, [-\d]", shown)
-    assert "5,400,000 tokens" in shown
+    assert "1,800,000 tokens" in shown
     lines = [line for line in re.split(r"[\r\n]+", shown) if "elapsed" in line]
     assert max(map(len, lines)) <= 78  # a ^C fits on the line, so that all of it is cleared
     dumb = write("a.txt", "Lions sleep.\n")  # a terminal that cannot move its cursor has no progress
@@ -93,11 +94,7 @@ def interrupt(args, ready):
     """Begin `bagpack ARGS`, press Ctrl-C as soon as it is at work; its exit code and what it says."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     run = subprocess.Popen(bagpack_command(*args), start_new_session=True, **pipes)
-    deadline = time.monotonic() + LIMIT
-    while not ready():
-        assert run.poll() is None, run.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(ready, run)
     os.killpg(run.pid, signal.SIGINT)  # a terminal tells the workers too
     said = run.communicate(timeout=LIMIT)[1]
     return run.returncode, said
@@ -158,9 +155,8 @@ def test_output_on_a_full_disk(tmp_path, write, cli):
         with open("/dev/full", "w") as full:
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 1 and "Exception" not in done.stderr
-        assert done.stderr.splitlines()[-1].startswith(
-            "bagpack: the disk is full: the output could not be written;"
-        )
+        said = "bagpack: the disk is full: the output could not be written;"
+        assert done.stderr.splitlines()[-1].startswith(said)
 
 
 def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch):
@@ -172,3 +168,86 @@ def test_an_unexpected_error_is_a_sentence_too(cli, tmp_path, write, monkeypatch
     assert done.code == 1
     assert "unexpected error (ZeroDivisionError: surprise)" in done.err
     assert "Traceback" not in done.err
+
+
+TYPED = {
+    "bagpack ex": "explain",
+    "bagpack index --app": "--append",
+    "bagpack engine b": "build",
+    "bagpack evaluate my.bp data.tsv --preset mo": "modern",
+    "bagpack --backend da": "dask",
+}
+
+
+def test_bash_completes_commands_and_options(tmp_path):
+    """With a `bagpack` on the path, and a home of its own."""
+    command = tmp_path / "bagpack"
+    command.write_text(f"#!{sys.executable}\nfrom bagpack.cli import main\nmain()\n")
+    command.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "HOME": str(tmp_path), "SHELL": shutil.which("bash")}
+    # Two commands: a shell would become a single one, and no longer be there to be recognised.
+    script = 'completion=$(bagpack --show-completion && true)\neval "$completion"\n'
+    for typed in TYPED:
+        place = f"COMP_CWORD={len(typed.split(' ')) - 1}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}"
+        script += f'COMP_WORDS=({typed}); {place}; _bagpack_completion bagpack\necho "${{COMPREPLY[@]}}"\n'
+    bash = ["bash", "--norc", "--noprofile", "-c", script]
+    done = subprocess.run(bash, env=environment, capture_output=True, text=True, timeout=LIMIT, check=True)
+    for expected, given in zip(TYPED.values(), done.stdout.splitlines(), strict=True):
+        assert expected in given.split()
+
+
+# What reaches the terminal --------------------------------------------------------------------------------------------
+
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
+FORBIDDEN = {"\x1b", "\x07", "\x9b"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evil")
+    (folder / "a.jsonl").write_text(json.dumps({"id": f"doc{EVIL}", "text": "The lion met the cat."}) + "\n")
+    index_corpus([str(folder / "a.jsonl")], folder / "evil.bp", jobs=1)
+    return folder / "evil.bp"
+
+
+def test_a_terminal_obeys_no_corpus(store):
+    code, raw, _ = on_terminal("contexts", store, "lion", "cat", columns=80)
+    assert code == 0
+    assert "doc ]0;owned [31m" in "".join(raw.split("\n"))  # the name of a document has no control characters
+    for forbidden in ("\x1b]", "\x07", "\x1b[31m\x9b", "\x9b"):
+        assert forbidden not in raw
+
+
+def test_nor_in_json_in_tables_and_in_errors(cli, store, write, tmp_path):
+    reported = cli("contexts", store, "lion", "cat", "--json").out
+    assert not set(reported) & FORBIDDEN
+    assert json.loads(reported)["contexts"][0]["document"] == "doc ]0;owned [31m 2J"
+    data = write("d.tsv", f"w1\tw2\tlabel\nlion\tcat\t{EVIL}\nlion\tcat\tx\n")
+    checked = cli("check", store, data)
+    assert checked.code == 0, checked.err
+    assert "␛[31m" in checked.out
+    missing = cli("check", store, tmp_path / f"no{EVIL}.tsv")
+    assert missing.code == 1
+    assert not set(checked.out + checked.err + missing.err) & FORBIDDEN
+
+
+def test_clean_keeps_what_is_text():
+    text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
+    assert clean(text) == text
+    assert clean("a\rb\x00\x7f\u202a\u202e\u2066\u2069") == "a␍b␀␡" + "\ufffd" * 4
+
+
+def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setenv("COLUMNS", "40")
+    _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
+    assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
+
+
+def test_a_closed_output(store):
+    """A reader that is gone is in test_signals."""
+    command = " ".join(f"'{part}'" for part in bagpack_command("contexts", store, "lion"))
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+    assert "Traceback" not in closed.stderr

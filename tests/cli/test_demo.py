@@ -1,6 +1,5 @@
 """The demo goes the whole way, on a tiny dump that speaks of every labelled pair."""
 
-import contextlib
 import gzip
 import hashlib
 import io
@@ -13,26 +12,23 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.conftest import run_here
 
 from bagpack import demo
-from bagpack.cli import main
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
 from bagpack.tasks.pairs import read_dataset
 
 
-def tiny_dump() -> bytes:
+def labelled():
     data = read_dataset(relations_path())
-    sentences = [
-        f"The {w1} {label.replace('-', ' ')} the {w2} here."
-        for (w1, w2), label in zip(data.pairs, data.labels, strict=True)
-    ]
-    sentences += [
-        "A cat met a lion.",
-        "The virus cause effect the infection.",
-        "The surgeon saw the hospital.",
-    ]
-    text = "\n\n".join(sentences)
+    return [(*pair, label) for pair, label in zip(data.pairs, data.labels, strict=True)]
+
+
+def tiny_dump() -> bytes:
+    sentences = [f"The {w1} {label.replace('-', ' ')} the {w2} here." for w1, w2, label in labelled()]
+    more = "A cat met a lion.", "The virus cause effect the infection.", "The surgeon saw the hospital."
+    text = "\n\n".join([*sentences, *more])
     page = f"<page><title>All pairs</title><revision><text>{text}</text></revision></page>"
     return f"<mediawiki>\n{page}\n</mediawiki>\n".encode()
 
@@ -40,10 +36,8 @@ def tiny_dump() -> bytes:
 def tiny_archive(path, **files: str) -> str:
     """A source archive with the dump, and whatever else; returns its checksum."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    inside = {
-        "data/enwik8.gz": gzip.compress(tiny_dump()),
-        **{name: text.encode() for name, text in files.items()},
-    }
+    inside = {"data/enwik8.gz": gzip.compress(tiny_dump())}
+    inside |= {name: text.encode() for name, text in files.items()}
     with tarfile.open(path, "w:gz") as archive:
         for name, content in inside.items():
             entry = tarfile.TarInfo(f"tiny-1/{name}")
@@ -52,18 +46,18 @@ def tiny_archive(path, **files: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.fixture
-def small_demo(tmp_path, monkeypatch):
-    """The demo's archive in the cache, so that no test needs the network."""
-    monkeypatch.chdir(tmp_path)
-    put_into_cache(tmp_path, monkeypatch)
-
-
 def put_into_cache(place, monkeypatch):
+    """The archive, so that no test needs the network; and twelve pairs of each relation, just enough for ten folds."""
+    monkeypatch.chdir(place)
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
-    checksum = tiny_archive(place / "cache" / "bagpack" / "tiny-1.tar.gz")
-    use_archive(monkeypatch, checksum)
-    monkeypatch.setattr("bagpack.data.relations_path", lambda: few_pairs(place / "relations.tsv"))
+    use_archive(monkeypatch, tiny_archive(place / "cache" / "bagpack" / "tiny-1.tar.gz"))
+    rows, seen = ["w1\tw2\tlabel"], Counter()
+    for w1, w2, label in labelled():
+        seen[label] += 1
+        if seen[label] <= 12:
+            rows.append(f"{w1}\t{w2}\t{label}")
+    (place / "relations.tsv").write_text("\n".join([*rows, ""]))
+    monkeypatch.setattr("bagpack.data.relations_path", lambda: place / "relations.tsv")
 
 
 def use_archive(monkeypatch, checksum):
@@ -72,30 +66,20 @@ def use_archive(monkeypatch, checksum):
     monkeypatch.setattr(demo, "LICENCE", "free")
 
 
-def few_pairs(path):
-    """Twelve pairs of each relation: just enough for ten folds."""
-    header, *rows = relations_path().read_text().splitlines()
-    seen = Counter()
-    for row in rows:
-        label = row.split("\t")[2]
-        seen[label] += 1
-        if seen[label] <= 12:
-            header += f"\n{row}"
-    path.write_text(header + "\n")
-    return path
+@pytest.fixture
+def small_demo(tmp_path, monkeypatch):
+    put_into_cache(tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The directory and the output of a demo that ran once; training takes most of the time of these tests."""
     place = tmp_path_factory.mktemp("demo")
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.chdir(place)
-        patch.setattr("sys.argv", ["bagpack", "demo"])
+    printed = io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
         put_into_cache(place, patch)
-        main()
-    return place / "demo", printed.getvalue()
+        run_here(["demo"], b"", printed, io.BytesIO())
+    return place / "demo", printed.getvalue().decode()
 
 
 def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_path):
@@ -113,15 +97,12 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     made = {"enwik8.bp", "enwik8.xml", "part-of.tsv", "relations.bpm", "relations.html", "relations.model"}
     assert names == made
     commands = [shlex.split(line)[1:] for line in first.splitlines() if line.startswith("bagpack ")]
-    assert [command[0] for command in commands] == [
-        "index", "contexts", "vectors", "train", "explain", "explain", "find",
-    ]  # fmt: skip
+    assert " ".join(command[0] for command in commands) == "index contexts vectors train explain explain find"
     page = Path("demo/relations.html").read_text(encoding="utf-8")
     report = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
     assert shlex.split(report["command"]) == ["bagpack", *commands[3]]
-    labelled = read_dataset(relations_path()).pairs
     suggested = [shlex.split(line) for line in first.splitlines() if line.startswith("  bagpack explain")]
-    assert [pair for *_, w1, w2 in suggested for pair in [(w1, w2)] if pair in labelled] == []
+    assert not {(w1, w2) for *_, w1, w2 in suggested} & {(w1, w2) for w1, w2, _ in labelled()}
     for command in commands:  # what is printed can be typed
         more = ["--overwrite"] if command[0] in ("index", "vectors", "train") else []
         typed = cli(*command, *more)
@@ -156,14 +137,12 @@ def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp
 
 def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
     """A real pip and a real index on disk; the archive's build code would leave a file if anyone ran it."""
-    trace = tmp_path / "was-run"
+    trace, page = tmp_path / "was-run", tmp_path / "index" / "tiny"
     build = (
         f"import pathlib, setuptools; pathlib.Path({str(trace)!r}).touch(); setuptools.setup(name='tiny')\n"
     )
-    page = tmp_path / "index" / "tiny"
-    checksum = tiny_archive(
-        page / "tiny-1.tar.gz", **{"setup.py": build, "PKG-INFO": "Name: tiny\nVersion: 1\n"}
-    )
+    files = {"setup.py": build, "PKG-INFO": "Name: tiny\nVersion: 1\n"}
+    checksum = tiny_archive(page / "tiny-1.tar.gz", **files)
     (page / "index.html").write_text('<a href="tiny-1.tar.gz">tiny-1.tar.gz</a>')
     for name, value in {
         "XDG_CACHE_HOME": str(tmp_path / "cache"), "PIP_INDEX_URL": (tmp_path / "index").as_uri(),
@@ -181,9 +160,8 @@ def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "index").as_uri())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     use_archive(monkeypatch, "0" * 64)
-    with pytest.raises(
-        BagpackError, match=r"tiny-1\.tar\.gz is not the file .*pip does not know tiny-2\.tar\.gz"
-    ):
+    said = r"tiny-1\.tar\.gz is not the file .*pip does not know tiny-2\.tar\.gz"
+    with pytest.raises(BagpackError, match=said):
         demo.fetch()
     assert not (tmp_path / "other").exists()
     assert not trace.exists()

@@ -9,9 +9,8 @@ from tests.cli.conftest import PAIRS, refuses
 @pytest.fixture
 def report(shop, data):
     """The arguments that write a report to a path."""
-    return lambda path: (
-        "evaluate", shop, data, "--folds", 2, "-b", 4, "-j", 1, "--condition", "v12", "--report", path
-    )  # fmt: skip
+    options = ("--folds", 2, "-b", 4, "-j", 1, "--condition", "v12", "--report")
+    return lambda path: ("evaluate", shop, data, *options, path)
 
 
 @pytest.fixture
@@ -70,9 +69,7 @@ def test_a_link_stays_a_link(cli, report, tmp_path):
     assert refuses(cli(*report(link)), "is no page that BagPack made")
     circle = tmp_path / "circle.html"
     circle.symlink_to(circle.name)
-    done = cli(*report(circle))
-    assert done.code == 1
-    assert "circle.html cannot be written" in done.err
+    assert "circle.html cannot be written" in cli(*report(circle)).sentence()
 
 
 def test_a_pipe_and_a_device_are_refused(cli, report, shop, data, tmp_path):
@@ -109,13 +106,9 @@ def test_an_output_that_is_read_is_refused(cli, shop, data, model, tmp_path):
 
 
 def test_an_export_through_a_link(cli, shop, data, tmp_path):
-    plain, link = tmp_path / "plain.TSV", tmp_path / "link.tsv"
-    arguments = ("vectors", shop, data, "-b", 4, "-j", 1, "--out")
-    assert cli(*arguments, plain).code == 0
-    link.symlink_to("target.tsv")
-    assert cli(*arguments, link).code == 0
-    assert link.is_symlink()
-    assert (tmp_path / "target.tsv").read_bytes() == plain.read_bytes()
+    (tmp_path / "link.tsv").symlink_to("target.tsv")
+    assert cli("vectors", shop, data, "-b", 4, "-j", 1, "--out", tmp_path / "link.tsv").code == 0
+    assert (tmp_path / "link.tsv").is_symlink() and (tmp_path / "target.tsv").stat().st_size
 
 
 @pytest.mark.parametrize("name", ["m.json", "m.CSV", "m.tsv.gz", "m", "m.2", "m.matrix"])

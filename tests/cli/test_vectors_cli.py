@@ -8,8 +8,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from tests.cli.terminal import on_terminal
-from tests.conftest import bagpack_command
+from tests.cli.conftest import on_terminal
+from tests.conftest import LIMIT, bagpack_command
 from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
@@ -55,9 +55,8 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_pa
     assert "1 row repeats a pair; each pair was counted once" in reported
     assert "1 unknown word, a zero vector: unicorn" in reported
     assert "2 pairs exceed the limit of 2 observations: cat lion (9)" in reported
-    facts = json.loads(
-        cli("vectors", store, pairs, "--out", tmp_path / "j.bpm", "-b", 4, "-j", 1, "--json").out
-    )
+    args = ("vectors", store, pairs, "--out", tmp_path / "j.bpm", "-b", 4, "-j", 1, "--json")
+    facts = json.loads(cli(*args).out)
     assert (facts["pairs"], facts["duplicate_rows"], facts["pairs_seen_together"]) == (4, 1, 3)
     assert (facts["unknown_words"], facts["capped_words"]) == (["unicorn"], {})
     matrix = PairCounts.open(out)
@@ -113,9 +112,8 @@ def test_info_and_verify_know_a_basis(cli, store, write, tmp_path):
 
 
 def test_check_tells_what_the_corpus_knows(cli, store, write):
-    data = write(
-        "relations.tsv", "w1\tw2\tlabel\ncat\tlion\thyper\ncat\tnail\trandom\nunicorn\tcat\trandom\n"
-    )
+    rows = "cat\tlion\thyper\ncat\tnail\trandom\nunicorn\tcat\trandom\n"
+    data = write("relations.tsv", f"w1\tw2\tlabel\n{rows}")
     facts = json.loads(cli("check", store, data, "--json").out)
     assert facts["unknown_words"] == ["unicorn"]
     assert facts["rows_never_together"] == 2
@@ -124,9 +122,8 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     assert facts["never_together"] == ["cat nail", "unicorn cat"]
     assert facts["labels"] == {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}
     shown = cli("check", store, data).out
-    assert " ".join(shown.split()).startswith(
-        f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %"
-    )
+    head = f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %"
+    assert " ".join(shown.split()).startswith(head)
     assert "1 unknown word in 1 row: unicorn" in shown
 
 
@@ -171,12 +168,15 @@ def test_contexts_of_a_pair_a_word_a_run_and_a_word_with_itself(cli, store):
     assert (found["total"], found["contexts"][0]["between"]) == (3, "BE THE BEST ICE IN")
     found = json.loads(cli("contexts", store, "cat", "cat", "--json").out)
     assert (found["total"], {line["order"] for line in found["contexts"]}) == (6, {"±"})
-    for words, said in (
-        (("unicorn", "cat"), "does not contain 'unicorn'"),
-        (("hammer", "lion"), "0 of 0 shown"),
-    ):
-        done = cli("contexts", store, *words)
+    for words, said in (("unicorn cat", "does not contain 'unicorn'"), ("hammer lion", "0 of 0 shown")):
+        done = cli("contexts", store, *words.split())
         assert (done.code, done.out) == (0, "") and said in done.err
+
+
+def test_a_misspelt_word_is_answered_with_words_like_it(cli, store):
+    said = " ".join(cli("contexts", store, "hamer", "lionn").err.split())
+    assert "similar spellings of hamer: hammer" in said and "similar spellings of lionn: lion" in said
+    assert "similar spellings" not in cli("contexts", store, "xylophone").err
 
 
 def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
@@ -193,14 +193,12 @@ def test_brackets_in_words_and_labels_are_no_styles(cli, store, write):
 def test_an_output_that_exists_or_cannot_be_written(cli, fails, store, pairs, write, tmp_path):
     for out in ("m.bpm", "x.tsv"):
         kept = write(f"{out}/notes.txt" if out == "m.bpm" else out, "mine")
-        assert f"{out} exists already; choose another --out, or --overwrite it" in fails(
-            pairs, code=2, out=out
-        )
+        sentence = fails(pairs, code=2, out=out)
+        assert f"{out} exists already; choose another --out, or --overwrite it" in sentence
         assert kept.read_text() == "mine"
     assert "is not a BagPack matrix, so it is not replaced" in fails(pairs, "--overwrite")
-    assert (
-        cli("vectors", store, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1, "--overwrite").code == 0
-    )
+    args = ("vectors", store, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1)
+    assert cli(*args, "--overwrite").code == 0
     for out, code in (("x.tsv/m.bpm", 1), ("x.tsv/y.tsv", 1), ("none/y.tsv", 2)):
         assert "cannot be written" in fails(pairs, code=code, out=out)
 
@@ -210,17 +208,15 @@ def test_a_full_disk_leaves_what_was_there(cli, fails, store, pairs, tmp_path, m
     def fill(*args):
         raise OSError(28, "No space left on device")
 
+    def files():
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
     assert cli("vectors", store, pairs, "--out", tmp_path / out, "-b", 4, "-j", 1).code == 0
-    before = files_below(tmp_path)
+    before = files()
     monkeypatch.setattr(format, "write_array", fill)
     monkeypatch.setattr(PairCounts, "tocsr", fill)
-    said = fails(pairs, "--overwrite", out=out)
-    assert "the disk is full" in said and out in said and "free some space" in said
-    assert files_below(tmp_path) == before
-
-
-def files_below(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert f"the disk is full: {tmp_path / out}" in fails(pairs, "--overwrite", out=out)
+    assert files() == before
 
 
 def test_quiet_means_no_progress_on_a_terminal(store, pairs, tmp_path):
@@ -233,6 +229,6 @@ def test_a_store_of_more_files_than_may_be_open(tmp_path, pairs):
     command = bagpack_command("vectors", many, pairs, "--out", tmp_path / "m.bpm", "-b", 4, "--jobs", 1)
     bound = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (64, r.getrlimit(r.RLIMIT_NOFILE)[1]));"
     command[2] = bound + command[2]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     assert len(PairCounts.open(tmp_path / "m.bpm")) == 4

@@ -69,20 +69,16 @@ EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --
         (f"{INDEX} --level stem", "--level stem lemma form"),
         (f"{INDEX} --annotator none", "--annotator none"),
         (f"{INDEX} --annotator magic", "--annotator magic auto"),
-        (f"{INDEX} --max-sentence 0", "--max-sentence 0"),
         (f"{INDEX} --max-sentence 99999999999999999999", "--max-sentence 99999999999999999999"),
         (f"{INDEX} --encoding-errors ignore", "--encoding-errors ignore strict"),
         (f"{INDEX} --encoding klingon", "--encoding klingon utf-8 latin-1"),
         (f"{INDEX} --format pdf", "--format pdf auto conllu"),
         (f"{INDEX} --lang xx", "--lang 'xx'"),
         (f"{VECTORS} --limit many", "--limit many integer"),
-        (f"{VECTORS} --limit 5²", "--limit 5² integer"),
         (f"{VECTORS} --limit 0", "--limit 0 range 1"),
         (f"{VECTORS} --limit {2**63}", f"--limit {2**63} {2**63 - 1}"),
         (f"{VECTORS} --limit {'9' * 5000}", "999 integer"),
         (f"{VECTORS} --windows 2-5-2", "--windows 2-5-2 4/2-5-2"),
-        (f"{VECTORS} --windows 4/2-5", "--windows 4/2-5 4/2-5-2"),
-        (f"{VECTORS} --windows 4/2-5-2-1", "--windows 4/2-5-2-1"),
         (f"{VECTORS} --columns w1", "--columns w1 w1=noun"),
         (f"{VECTORS} --columns w1=x,w2=y", "column 'x' w1 w2"),
         ("contexts my.bp ''", "word is empty"),
@@ -129,12 +125,8 @@ def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypat
     monkeypatch.chdir(place)
     for args in (("--quiet", "check", "my.bp", "data.tsv"), ("check", "my.bp", "-q", "data.tsv", "--jobs=1")):
         assert cli(*args).code == 0
-    for args in (
-        ("--jobs", "0", "basis", "my.bp"),
-        ("basis", "my.bp", "-j0"),
-        ("basis", "my.bp", "--jobs", "0"),
-    ):
-        assert "--jobs must be at least 1" in cli(*args).sentence(2)
+    for args in ("--jobs 0 basis my.bp", "basis my.bp -j0", "basis my.bp --jobs 0"):
+        assert "--jobs must be at least 1" in cli(*args.split()).sentence(2)
 
 
 def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
@@ -167,9 +159,8 @@ def test_defaults_of_index_are_those_of_the_library():
 def test_no_password_is_recorded_with_a_result(monkeypatch):
     typed = ["evaluate", "my.bp", "d.tsv", "--address", "tcp://me:s3cret@host:8786"]
     monkeypatch.setattr("sys.argv", ["bagpack", *typed, "--basis", "http://h/x?api_key=s3cret&b=1"])
-    assert typed_command() == (
-        "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"
-    )
+    kept = "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"
+    assert typed_command() == kept
 
 
 @pytest.mark.parametrize(

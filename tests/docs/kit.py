@@ -71,9 +71,7 @@ MADE = {
     "ukwac.bp": ("", "bagpack index texts --out ukwac.bp --quiet"),
     "my.bp": ("", "bagpack index texts --out my.bp --quiet"),
     "pairs.bpm": ("ukwac.bp", "bagpack vectors ukwac.bp pairs.tsv --out pairs.bpm --quiet"),
-    "relations.model": (
-        "ukwac.bp", "bagpack train ukwac.bp relations.tsv --no-scores --out relations.model --quiet",
-    ),
+    "relations.model": ("ukwac.bp", "bagpack train ukwac.bp relations.tsv --no-scores --out relations.model --quiet"),
     "my.model": ("my.bp", "bagpack train my.bp relations.tsv --no-scores --out my.model --quiet"),
 }  # fmt: skip
 

@@ -12,14 +12,12 @@ import io
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import LIMIT, free_port, serving_command
+from tests.conftest import LIMIT, free_port, run_here, served
 
 PORT = "8765"  # of the explorer in the documentation; another one serves when it is taken
 
@@ -30,7 +28,7 @@ class Session:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.names: dict[str, Any] = {"__name__": "__main__"}
-        self.running: list[subprocess.Popen[bytes]] = []
+        self.running = contextlib.ExitStack()
         self.port = str(free_port())
 
     def __enter__(self) -> Session:
@@ -42,9 +40,7 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for program in self.running:
-            program.terminate()
-            program.wait(LIMIT)
+        self.running.close()
         os.chdir(self._restored[0])
         os.environ.clear()
         os.environ.update(self._restored[1])
@@ -74,7 +70,7 @@ class Session:
     ) -> tuple[int, bytes]:
         out = shown if on_terminal else io.BytesIO()
         if text.split()[:1] == ["bagpack"]:
-            code = _bagpack(shlex.split(text.replace("\\\n", " "))[1:], stdin, out, shown)
+            code = run_here(shlex.split(text.replace("\\\n", " "))[1:], stdin, out, shown)
         else:
             both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
             done = subprocess.run(["bash", "-c", text], input=stdin, timeout=LIMIT, check=False, **both)
@@ -84,17 +80,8 @@ class Session:
 
     def _start(self, line: str) -> tuple[int, list[str]]:
         """The explorer, on the session's port: it is ready when it answers."""
-        command = serving_command(*shlex.split(line)[1:], "--port", self.port)
-        program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.running.append(program)
-        until = time.monotonic() + LIMIT
-        while program.poll() is None and time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(self.port)), 0.2):
-                return 0, []
-            time.sleep(0.1)
-        assert program.stdout is not None
-        program.terminate()
-        return 1, program.stdout.read().decode().splitlines()
+        self.running.enter_context(served(*shlex.split(line)[1:], port=self.port))
+        return 0, []
 
     def python(self, code: str, place: str) -> list[str]:
         """Run code in the page's namespace; what it printed."""
@@ -111,28 +98,6 @@ class Session:
         doctest.DocTestRunner(optionflags=flags).run(example, out=report.write, clear_globs=False)
         self.names.update(example.globs)
         return report.getvalue()
-
-
-def _bagpack(args: list[str], stdin: bytes, out: io.BytesIO, err: io.BytesIO) -> int:
-    from bagpack.cli import main
-
-    before = sys.argv, sys.stdin, sys.stdout, sys.stderr
-    sys.argv = ["bagpack", *args]
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
-    sys.stdout = stdout = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
-    sys.stderr = stderr = (
-        stdout if err is out else io.TextIOWrapper(err, encoding="utf-8", write_through=True)
-    )
-    try:
-        main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    finally:
-        sys.argv, sys.stdin, sys.stdout, sys.stderr = before
-        for stream in {id(stdout): stdout, id(stderr): stderr}.values():
-            stream.detach()
-    return code
 
 
 _QUOTED = r"'[^']*'|\"[^\"]*\""

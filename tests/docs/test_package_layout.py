@@ -22,19 +22,15 @@ IN_CORPUS = (
 
 
 def imports(path: Path, shortcuts: bool = True):
-    """Modules of all imports from the package but those for types and, if not wanted, those in `corpus.contexts()` etc.
+    """Modules of imports from the package, except those for types and, if not wanted, those in methods of Corpus.
 
     The methods of a corpus that count in it call the package that counts, once they are called.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    ignored = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
+    ignored = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name == "Corpus" and not shortcuts:
+        for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if for_types or (isinstance(node, ast.ClassDef) and node.name == "Corpus" and not shortcuts):
             ignored |= {id(inner) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in ignored or not isinstance(node, ast.ImportFrom) or not node.module:

@@ -31,12 +31,7 @@ class Service:
         self.requests = []
         self.misbehave = lambda request: None
         self.numbers = {}
-        indexed = [
-            tokens(
-                [self.numbers.setdefault(word, len(self.numbers)) for word in self.words(document)]
-            ).tobytes()
-            for document in self.documents
-        ]
+        indexed = [tokens(list(map(self.number, self.words(text)))).tobytes() for text in self.documents]
         data = directory / "tokenized.0"
         data.write_bytes(b"".join(SEPARATOR + document for document in indexed))
         sizes = [len(document) + len(SEPARATOR) for document in indexed]
@@ -58,6 +53,9 @@ class Service:
         self.library = library.InfiniGramEngine(
             index_dir=str(directory), eos_token_id=65534, vocab_size=65535, token_dtype="u16"
         )
+
+    def number(self, word):
+        return self.numbers.setdefault(word, len(self.numbers))
 
     @staticmethod
     def words(text):

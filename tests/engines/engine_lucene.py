@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from engine_servers import gap_filter
 
 
@@ -19,10 +20,7 @@ def why_not():
     """A reason to skip, or an empty string."""
     if not lucene_jars():
         return "Lucene is not installed (apt install liblucene8-java default-jre-headless)"
-    try:
-        import jpype
-    except ImportError:
-        return "JPype is not installed (pip install JPype1)"
+    jpype = pytest.importorskip("jpype", reason="JPype is not installed (pip install JPype1)")
     try:
         jpype.getDefaultJVMPath()
     except jpype.JVMNotFoundException:

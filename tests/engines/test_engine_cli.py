@@ -36,7 +36,8 @@ def test_a_dry_run_prints_forms_queries_and_cost(cli, pairs, write):
     assert (facts["requests"], facts["dollars"], facts["seconds"]) == (150, 0.75, None)
     for arguments, code in (
         (("api:google",), 2), (("x", "--rate", 0), 2), (("x", "--limit", 2**31), 2), (("x", "--budget", -1), 2),
-        (("x", "--level", "stem"), 2), (("x", "--columns", "w1"), 2), (("tantivy:nowhere",), 1),
+        (("x", "--rate", "nan"), 2), (("x", "--limit", 0), 2), (("x", "--level", "stem"), 2),
+        (("x", "--columns", "w1"), 2), (("tantivy:nowhere",), 1),
     ):  # fmt: skip
         done = cli("fetch", pairs, "--out", "s.bps", "--engine", *arguments)
         assert done.code == code and done.err.startswith("bagpack: ")
@@ -63,7 +64,5 @@ def test_from_text_to_vectors(cli, pairs, write, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bagpack.engines.fetch.fetch_snippets", interrupted)
-    assert (
-        cli(*arguments).sentence(130)
-        == "bagpack: interrupted; answers are kept: run the same command to continue"
-    )
+    said = "bagpack: interrupted; answers are kept: run the same command to continue"
+    assert cli(*arguments).sentence(130) == said

@@ -13,14 +13,17 @@ from contextlib import closing
 
 import pytest
 from engine_servers import PASSWORD, Node, serve
-from tests.conftest import free_port
+from tests.conftest import LIMIT, free_port
 from tests.forging import data_of, forge
+from tests.kills import killed_at, moments_of
 
-from bagpack.engines.base import BusyError, EngineError, parse_address
+from bagpack.corpus.build.index import index_corpus
+from bagpack.engines.base import BusyError, EngineError, connect, parse_address
 from bagpack.engines.build import build_engine
 from bagpack.engines.cache import Requests
 from bagpack.engines.fetch import fetch_snippets
 from bagpack.engines.queries import Query
+from bagpack.engines.sentences import plain
 from bagpack.engines.snippets import SnippetCorpus
 from bagpack.errors import BagpackError
 
@@ -94,17 +97,11 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
 
 def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
     url, index = fill("tantivy", SENTENCES), tmp_path / "index"
-    shutil.copytree(index, tmp_path / "whole")
-    for change in (
-        {"build": 3},
-        {"engine": []},
-        {"format_version": "1"},
-        {"sentences": "x"},
-        {"checksums": 3},
-    ):
-        shutil.rmtree(index)
-        shutil.copytree(tmp_path / "whole", index)
-        forge(index, **change)
+    whole = (index / "manifest.json").read_bytes()
+    forged = {"build": 3, "engine": [], "format_version": "1", "sentences": "x", "checksums": 3}
+    for name, value in forged.items():
+        (index / "manifest.json").write_bytes(whole)
+        forge(index, **{name: value})
         with contextlib.suppress(BagpackError):
             connect(url).search(CAT, 10)
         for option in ((), ("--verify",)):
@@ -125,14 +122,11 @@ def test_credentials(node, host, connect, monkeypatch, tmp_path):
     monkeypatch.setenv("BAGPACK_ENGINE_API_KEY", "abc")
     assert len(connect(url.replace("opensearch", "elasticsearch")).search(CAT, 10)) == 2
     node.password = None  # neither the cache nor the snippets have what is in the URL
-    fetch_snippets(
-        PAIRS, url.replace(host, f"bagpack:{SECRET}@{host}"), tmp_path / "s.bps", cache=tmp_path / "c"
-    )
+    url = url.replace(host, f"bagpack:{SECRET}@{host}")
+    fetch_snippets(PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c")
     held = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(held) > 10
-    assert [
-        secret for secret in (b"hunter2", SECRET.encode(), b"bagpack:h") if secret in b"".join(held)
-    ] == []
+    assert not any(secret in b"".join(held) for secret in (b"hunter2", SECRET.encode(), b"bagpack:h"))
 
 
 def test_addresses_never_show_credentials():
@@ -244,10 +238,10 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
     searches.then = slow
     running = subprocess.Popen([sys.executable, "-c", FETCH, searches.url, str(out), str(cache)])
     try:
-        assert reached.wait(120)
+        assert reached.wait(LIMIT)
     finally:
         running.send_signal(signal.SIGKILL)
-        running.wait(30)
+        running.wait(LIMIT)
     assert not (out / "manifest.json").exists()
     time.sleep(0.2)
     before = len(searches)
@@ -256,3 +250,66 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
     assert spent(searches, cache) >= len(searches), "what was in flight was paid for"
     assert found.contexts("cat", "lion").total == 2
     assert SnippetCorpus.open(out).verify() == []
+
+
+# Kills ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path):
+    pytest.importorskip("tantivy")
+    (tmp_path / "text.txt").write_text("A cat and a lion.\nThe lion saw a cat.\nA new cat and a dog.\n")
+    index_corpus([str(tmp_path / "text.txt")], tmp_path / "store.bp")
+    return str(tmp_path / "store.bp")
+
+
+def texts(url):
+    with closing(connect(url)) as engine:
+        return [plain(s.text) for s in engine.search(Query("word", (("cat",),)), 10)]
+
+
+def test_an_index_survives_a_killed_rebuild(store, tmp_path):
+    url = f"tantivy:{tmp_path / 'index'}"
+    (tmp_path / "old.txt").write_text("One old cat.\n")
+    build_engine(url, [str(tmp_path / "old.txt")])
+    old = texts(url)
+    new = ["A cat and a lion.", "The lion saw a cat.", "A new cat and a dog."]
+
+    def rebuild():
+        build_engine(url, [store], overwrite=True)
+
+    moments = moments_of(lambda: build_engine(f"{url}-other", [store]))
+    outcomes = []
+    for moment in [*moments, *range(max(moments) + 1, max(moments) + 9)]:  # replacing takes more steps
+        killed = killed_at(moment, rebuild)
+        outcomes.append(texts(url))
+        assert outcomes[-1] in (old, new), f"killed at step {moment}"
+        if not killed:
+            break
+    assert outcomes[0] == old
+    rebuild()
+    assert texts(url) == new
+    assert sorted(path.name for path in tmp_path.glob("index*")) == ["index", "index-other"]
+
+
+def files_of(path):
+    return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_a_killed_fetch_finishes_with_the_same_bytes(store, tmp_path):
+    url, out = f"tantivy:{tmp_path / 'index'}", tmp_path / "s.bps"
+    build_engine(url, [store])
+
+    def fetch():
+        fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=tmp_path / "cache", overwrite=True)
+
+    fetch()
+    expected = files_of(out)
+    assert len(expected) > 30
+    for moment in moments_of(fetch):
+        shutil.rmtree(out, ignore_errors=True)
+        killed_at(moment, fetch)
+        fetch()
+        assert SnippetCorpus.open(out).verify() == []
+        assert files_of(out) == expected, f"killed at step {moment}"
+    assert sorted(path.name for path in tmp_path.glob("s.bps*")) == ["s.bps"]

@@ -125,11 +125,9 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
         for gap in range(6):
             for words in first(lambda words, a=one, b=two, g=gap: holds_gap(words, a, b, g)):
                 starts = {at for at, _ in places(words, cat) + places(words, lion)}
-                count += sum(
-                    (b, 1) in places(words, two) and not any(a < other < b for other in starts)
-                    for a, _ in places(words, one)
-                    if (b := a + 1 + gap) < len(words)
-                )
+                ends = {b for b, size in places(words, two) if size == 1}
+                couples = [(a, a + 1 + gap) for a, _ in places(words, one) if a + 1 + gap in ends]
+                count += sum(not any(a < other < b for other in starts) for a, b in couples)
         orders.append(count)
     couple = tuple(found.resolve(["cat", "lion"]))
     counted = found.count_pairs([couple], Basis(("the",), ()), CountSettings(limit=None))
@@ -142,9 +140,8 @@ def test_forms_that_overlap_serve_both_targets(snippets):
     """Found is a form of find and a word of its own: a place may be either."""
     inflector = Inflector("xx", {"find": ["found"], "found": []})
     options = TextOptions(level="form", annotator="none")
-    found = snippets(
-        ["they found a find", "we find it"], [("find", "found")], inflector=inflector, options=options
-    )
+    text = ["they found a find", "we find it"]
+    found = snippets(text, [("find", "found")], inflector=inflector, options=options)
     assert (found.contexts("find").total, found.contexts("found").total) == (3, 1)
     assert [line.order for line in found.contexts("find", "found")] == ["-"]
 

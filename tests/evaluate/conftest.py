@@ -1,27 +1,22 @@
 """A small made-up language in which three relations have their own ways of being said."""
 
+import json
 import random
 
 import pytest
 
-from bagpack.corpus.build.index import index_corpus
+from tests.contexts.stores import make_store
 
 SAYINGS = {
-    "kind": [
-        "a {a} is a kind of {b} .",
-        "{b} such as the {a} were found .",
-        "every {a} and other {b} came .",
-    ],
+    "kind": ["a {a} is a kind of {b} .", "{b} such as the {a} were found .", "every {a} and other {b} came ."],
     "part": ["the {a} of the {b} broke .", "a {b} has a {a} on its side .", "its {b} lost one {a} again ."],
     "tool": ["they {b} it with a {a} .", "use the {a} to {b} them .", "with a {a} one can {b} well ."],
-}
+}  # fmt: skip
 PER_LABEL = 24
 
 
 def made_up_pairs():
-    return [
-        (f"{label}a{i:02d}", f"{label}b{i % 12:02d}", label) for label in SAYINGS for i in range(PER_LABEL)
-    ]
+    return [(f"{name}a{i:02d}", f"{name}b{i % 12:02d}", name) for name in SAYINGS for i in range(PER_LABEL)]
 
 
 def made_up_text():
@@ -36,14 +31,8 @@ def made_up_text():
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("experiments")
-    vertical = ["<text id='all'>"]
-    for line in made_up_text():
-        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
-    source = folder / "made-up.vert"
-    source.write_text("\n".join([*vertical, "</text>", ""]))
-    index_corpus([str(source)], folder / "made-up.bp", part_bytes=8000)
-    return folder / "made-up.bp"
+    sentences = [line.split() for line in made_up_text()]
+    return make_store(tmp_path_factory.mktemp("experiments"), sentences, (90, 180), "made-up.bp").path
 
 
 @pytest.fixture
@@ -63,8 +52,6 @@ def ratings(write):
 
 @pytest.fixture
 def questions(write):
-    import json
-
     pairs = made_up_pairs()
     by_label = {label: [p[:2] for p in pairs if p[2] == label] for label in SAYINGS}
     rng = random.Random(5)

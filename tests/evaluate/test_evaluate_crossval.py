@@ -1,5 +1,7 @@
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from sklearn.metrics import f1_score
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError, UsageError
+from bagpack.evaluate import result
 from bagpack.evaluate.crossval import cross_validate
 from bagpack.evaluate.splits import fixed_split, group_splits, lexical_splits, random_splits
 from bagpack.learn import fitting
@@ -93,13 +96,11 @@ def test_zero_rows_are_counted_and_scores_are_given_without_them(data, splits, f
     how = {"kind": "rating", "baselines": False, "groups": where}
     rated = cross_validate(counts, ratings, group_splits(where), ("v12",), **how)
     rest, predicted = rated["v12"].nonzero, rated["v12"].predicted
-    assert rest["spearman_pooled"].mean == pytest.approx(
-        spearmanr(predicted[~empty], ratings[~empty]).statistic
-    )
+    expected = spearmanr(predicted[~empty], ratings[~empty]).statistic
+    assert rest["spearman_pooled"].mean == pytest.approx(expected)
     inside = [np.array(where) == f"g{k}" for k in range(3)]
-    assert rest["spearman"].mean == pytest.approx(
-        np.mean([spearmanr(predicted[own], ratings[own]).statistic for own in inside])
-    )
+    expected = [spearmanr(predicted[own], ratings[own]).statistic for own in inside]
+    assert rest["spearman"].mean == pytest.approx(np.mean(expected))
     assert sum(np.isnan(rest["mae"].folds)) == 1 and "ρ pooled is" in " ".join(rated.notes)
 
 
@@ -118,7 +119,7 @@ class Plain(Preset):
 def test_workers_do_not_change_a_digit(data, monkeypatch):
     """Of labels, of ratings, and with a preset of one's own."""
     monkeypatch.setattr("bagpack.evaluate.crossval.FEWEST_ROWS", 0)
-    counts, y = data
+    counts, y = data[0][:90], data[1][:90]
     for kind, preset in (("labels", Plain()), ("rating", "modern")):
         answers = y if kind == "labels" else y + np.linspace(0, 1, len(y))
         splits = random_splits(encode_targets(answers, kind=kind), folds=3)
@@ -179,9 +180,8 @@ def test_lexical_split_counts_what_it_drops(data):
 
 def test_transductive_sees_the_test_rows(data, splits):
     counts, y = data
-    alone, whole = (
-        cross_validate(counts, y, splits, CONDITIONS, "paper", transductive=own) for own in (False, True)
-    )
+    args = (counts, y, splits, CONDITIONS, "paper")
+    alone, whole = (cross_validate(*args, transductive=own) for own in (False, True))
     assert whole.settings["transductive"] and not alone.settings["transductive"]
     assert any("transductive" in note for note in whole.notes)
     preset, (train, test) = get_preset("paper"), (splits[0].train, splits[0].test)
@@ -194,17 +194,13 @@ def test_transductive_sees_the_test_rows(data, splits):
 
 def test_what_cannot_be_evaluated_is_said(data):
     counts, y = data
-    splits = fixed_split(200, 40)
+    splits, two = fixed_split(200, 40), group_splits(np.where(y == 0, "b", "a").tolist())
     for problem, message, given in (
         (UsageError, "one per pair", (counts[:100], y, splits)),
         (UsageError, "at least one split", (counts, y, [])),
         (UsageError, "condition 'v3'", (counts, y, splits, ("v3",))),
         (InputError, "none of the words of the 240 pairs", (without_counts(counts), y, splits)),
-        (
-            InputError,
-            "fold a have the label 0",
-            (counts, y, group_splits(np.where(y == 0, "b", "a").tolist())),
-        ),
+        (InputError, "fold a have the label 0", (counts, y, two)),
         (InputError, "row 1 .* 239 more rows", (counts, np.full(240, np.nan), splits)),
     ):
         with pytest.raises(problem, match=message):
@@ -247,3 +243,15 @@ def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch,
     with settings(n_jobs=2):
         cross_validate(*data, splits, ["v12"], baselines=False)
     assert asked == [1]
+
+
+# The result as JSON ---------------------------------------------------------------------------------------------------
+
+
+def test_the_documentation_has_every_key():
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    part = page.partition("## The result as JSON")[2].partition("\n## ")[0]
+    named = {*re.findall(r"`(\w+)`", part), "tested_rows"}
+    kinds = [kind for kind in vars(result).values() if is_dataclass(kind)]
+    shown = {one.name for kind in kinds for one in fields(kind) if one.metadata.get("json", True)}
+    assert shown - named == set()

@@ -39,9 +39,9 @@ FOLDS = ["1", "2", "3", "4", "5"]
 
 
 def blank(labels, unknown=()):
+    together = [None if i in unknown else i % 7 for i in range(len(labels))]
     return [
-        Prediction(i + 2, f"a{i}", f"b{i}", label, together=None if i in unknown else i % 7)
-        for i, label in enumerate(labels)
+        Prediction(i + 2, f"a{i}", f"b{i}", label, together=together[i]) for i, label in enumerate(labels)
     ]
 
 
@@ -158,9 +158,8 @@ def test_rows_that_were_not_tested_and_ratings(data):
     assert rows[250].predicted is not None
     ratings = y + np.linspace(0, 1, 300)
     targets = encode_targets(ratings, kind="rating")
-    found = cross_validate(
-        counts, ratings, random_splits(targets, 3), ("v12",), kind="rating", baselines=False
-    )
+    splits = random_splits(targets, 3)
+    found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", baselines=False)
     result = predicted(found, targets)
     json.dumps(result.to_dict(), allow_nan=False)
     rows, table = result.predictions, predictions_table(result)

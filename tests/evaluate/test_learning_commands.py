@@ -8,9 +8,8 @@ import zipfile
 import pytest
 
 import bagpack
-from bagpack.contexts.windows import CountSettings
 from bagpack.evaluate import questions as choice
-from bagpack.evaluate.run import CountOptions, EvaluateOptions
+from bagpack.evaluate.run import CountOptions
 from bagpack.evaluate.train import TrainOptions, train_file
 from tests.evaluate.conftest import made_up_pairs
 from tests.forging import forge
@@ -61,19 +60,18 @@ def test_evaluate_gives_three_conditions_intervals_and_baselines(run, relations,
 def test_predictions_are_written_by_the_name_of_the_file(cli, store, relations, tmp_path):
     args = ("evaluate", store, relations, "-b", 50, "--folds", 4, "--condition", "v12", "-j", 1)
     total = json.loads(cli("contexts", store, "kinda00", "kindb00", "--json").out)["total"]
-    for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
-        done = cli(*args, "--predictions", tmp_path / name, "--json")
-        assert done.code == 0, done.err
-        predictions = json.loads(done.out)["predictions"]
-        with open(tmp_path / name, newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, delimiter=delimiter))
-        assert len(rows) == 72
-        first = [rows[0][key] for key in ("w1", "w2", "label", "line", "together")]
-        assert first == ["kinda00", "kindb00", "kind", "2", str(total)]
-        assert [row["abstained"] == "yes" for row in rows] == [row["abstained"] for row in predictions]
-        expected = [row["probability"] for row in predictions]
-        assert [float(row["probability"]) for row in rows] == pytest.approx(expected, rel=1e-5)
-        assert len(set(expected)) > 20
+    done = cli(*args, "--predictions", tmp_path / "p.csv", "--json")
+    assert done.code == 0, done.err
+    predictions = json.loads(done.out)["predictions"]
+    with open(tmp_path / "p.csv", newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 72
+    first = [rows[0][key] for key in ("w1", "w2", "label", "line", "together")]
+    assert first == ["kinda00", "kindb00", "kind", "2", str(total)]
+    assert [row["abstained"] == "yes" for row in rows] == [row["abstained"] for row in predictions]
+    expected = [row["probability"] for row in predictions]
+    assert [float(row["probability"]) for row in rows] == pytest.approx(expected, rel=1e-5)
+    assert len(set(expected)) > 20
     refused = cli(*args, "--predictions", relations)
     assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
     for wrong in (("--precision", 1.5), ("--folds", 1), ("--seed", -1), ("--split", "x")):
@@ -115,18 +113,13 @@ def test_labels_that_differ_only_in_case_are_noted(run, relations, write):
     assert any("'kind' (16 rows), 'Kind' (8 rows); if they are one label, replace 'Kind'" in n for n in notes)
 
 
-@pytest.mark.parametrize(
-    ("options", "setting"),
-    [
-        (("-C", "0.001"), ("C", 0.001)),
-        (("--preset", "paper"), ("preset", "paper")),
-        (("--split", "lexical"), ("split", "lexical")),
-    ],
-)
-def test_evaluate_uses_what_it_is_given(run, relations, options, setting):
+@pytest.mark.parametrize("options", ["-C 0.001", "--preset paper", "--split lexical"])
+def test_evaluate_uses_what_it_is_given(run, relations, options):
+    name, _, value = options.strip("-").partition(" ")
     base = ("evaluate", relations, "--folds", 3, "--condition", "v12")
-    plain, other = run(*base), run(*base, *options)
-    assert plain["settings"][setting[0]] != other["settings"][setting[0]] == setting[1]
+    plain, other = run(*base), run(*base, *options.split())
+    assert plain["settings"][name] != other["settings"][name]
+    assert str(other["settings"][name]) == value
     assert plain["conditions"] != other["conditions"] or plain["predictions"] != other["predictions"]
 
 
@@ -134,22 +127,14 @@ def test_costs_reach_the_model_and_those_with_which_nothing_ends_are_refused(cli
     sizes = []
     for C in ("0.001", "10"):
         out = tmp_path / f"{C}.model"
-        assert (
-            cli("train", store, relations, "-b", 40, "-C", C, "--no-scores", "--out", out, "-j", 1).code == 0
-        )
+        args = ("train", store, relations, "-b", 40, "-C", C, "--no-scores", "--out", out, "-j", 1)
+        assert cli(*args).code == 0
         model = bagpack.load(out)
         assert model.settings["C"] == float(C) and model.preset.name == "modern"
         sizes.append(float((model.weight_matrix() ** 2).sum()))
     assert sizes[0] < sizes[1]
     for value in ("inf", "1e300", "nan", "0", "-1"):
         assert "C must be above 0" in cli("evaluate", store, relations, "-C", value, "-j", 1).sentence(2)
-
-
-def test_defaults_are_those_of_the_documentation():
-    assert EvaluateOptions().preset == "modern"
-    assert CountSettings().limit == 5000
-    assert bagpack.RelationClassifier().preset == bagpack.RatingRegressor().preset == "modern"
-    assert bagpack.PairVectorizer("c").limit == 5000 and bagpack.PairVectorizer("c").b == 1500
 
 
 def test_what_is_not_computed_for_many_rows_is_reported(run, relations, monkeypatch):
@@ -220,11 +205,8 @@ def test_train_then_predict(cli, store, trained, relations, write, tmp_path):
     file = tmp_path / "p.tsv"
     rows = json.loads(cli("predict", trained, new, "-j", 1, "--json", "--out", file).out)
     assert [line.split("\t") for line in file.read_text().splitlines()] == table
-    assert list(rows[0]) == HEADER and [row["together"] for row in rows] == [
-        int(first[7]),
-        int(second[7]),
-        None,
-    ]
+    assert list(rows[0]) == HEADER
+    assert [row["together"] for row in rows] == [int(first[7]), int(second[7]), None]
     assert all(isinstance(row[name], float) for row in rows for name in HEADER[4:7])
     assert table[1][4] == f"{rows[0]['kind']:.6g}"
 
@@ -266,6 +248,7 @@ def test_what_no_model_is_trained_on(cli, store, relations, write, tmp_path, mon
     assert cli("train", store, relations, *train, "--no-scores").code == 0
 
 
+@pytest.mark.costly
 def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, relations, write):
     """Weighting and scaling are fitted on the whole matrix, as the paper seems to have done."""
     asked = [
@@ -290,9 +273,8 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
     # Rows that were never seen are counted, and the score without them is given, as the paper did.
     v12 = found["relations"]["conditions"][1]
     assert v12["zero_rows"] == 2 and v12["nonzero"]["auc"]["mean"] > v12["metrics"]["auc"]["mean"]
-    assert any(
-        note.startswith("2 of 74 rows are all-zero in v12; without") for note in found["relations"]["notes"]
-    )
+    note = "2 of 74 rows are all-zero in v12; without"
+    assert any(one.startswith(note) for one in found["relations"]["notes"])
     shown = cli("reproduce", "analogy", store, "--data", questions, "-b", 50, "-j", 1)
     assert shown.code == 0 and "paper" in shown.out and "complete" in shown.out
     wrong = cli("reproduce", "plausibility", store, "--data", relations)
@@ -317,3 +299,75 @@ def test_bad_data_gets_a_sentence(cli, store, write, name):
     content, words = BAD[name]
     said = cli("evaluate", store, write("bad.tsv", content), "-b", 50, "-j", 1).sentence()
     assert [word for word in words if word not in said] == []
+
+
+# A model and a matrix know their store by name ------------------------------------------------------------------------
+
+
+@pytest.mark.costly
+def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relations, tmp_path, monkeypatch):
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    (work / "demo").mkdir(parents=True)
+    elsewhere.mkdir()
+    shutil.copytree(store, work / "demo" / "my.bp")
+    shutil.copy(relations, work / "demo" / "pairs.tsv")
+    monkeypatch.chdir(work)
+    preset = ("--preset", "modern", "-j", 1)
+    assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
+    trained = cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores", *preset)
+    assert trained.code == 0, trained.err
+    expected = json.loads(cli("explain", "demo/m.model", "kinda03", "kindb03", "--json").out)
+    evaluate = ("demo/pairs.tsv", "--folds", 3, "--condition", "v12", "--json", *preset)
+    sources = ["demo/m.bpm"], ["demo/my.bp", "-b", 20]
+    before, from_store = (json.loads(cli("evaluate", *source, *evaluate).out) for source in sources)
+    assert before["conditions"] == from_store["conditions"] and before["corpus"]["tokens"] > 1000
+
+    def answers_from(folder, place):
+        monkeypatch.chdir(folder)
+        done = cli("explain", f"{place}m.model", "kinda03", "kindb03", "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out) == expected
+        done = cli("evaluate", f"{place}m.bpm", f"{place}pairs.tsv", *evaluate[1:])
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["corpus"] == before["corpus"]
+
+    answers_from(work / "demo", "")
+    answers_from(elsewhere, f"{work}/demo/")
+    # Another store of that name, from here: the right one is still found.
+    (elsewhere / "demo").mkdir()
+    index = cli("index", relations, "--out", elsewhere / "demo" / "my.bp", "--format", "text", "-q")
+    assert index.code == 0, index.err
+    answers_from(elsewhere, f"{work}/demo/")
+    # All of it moved, and nothing of the old names left.
+    shutil.rmtree(elsewhere / "demo")
+    shutil.move(work / "demo", elsewhere / "moved")
+    answers_from(elsewhere, "moved/")
+    shutil.rmtree(elsewhere / "moved" / "my.bp")
+    monkeypatch.chdir(elsewhere)
+    done = cli("explain", "moved/m.model", "kinda03", "kindb03")
+    said = f"trained on demo/my.bp, which was found neither from {elsewhere} nor next to the model"
+    assert said in done.sentence()
+    done = cli("explain", "moved/m.model", "kinda03", "kindb03", "--store", "none.bp")
+    assert "none.bp does not exist; make one with bagpack index" in done.err
+
+
+@pytest.mark.costly
+def test_a_matrix_says_nothing_of_a_store_that_is_damaged_or_has_changed(cli, store, relations, tmp_path):
+    place, matrix = tmp_path / "my.bp", tmp_path / "m.bpm"
+    shutil.copytree(store, place)
+    assert cli("vectors", place, relations, "-b", 20, "-j", 1, "--out", matrix).code == 0
+
+    def evaluated():
+        done = cli("evaluate", matrix, relations, "--folds", 3, "--condition", "v12", "-j", 1, "--json")
+        assert done.code == 0, done.err
+        result = json.loads(done.out)
+        assert sorted(result["corpus"]) == ["content_hash", "path"]
+        assert not any("sentences" in row for row in result["predictions"])
+
+    for manifest in ("[]", '{"kind": "corpus"'):
+        (place / "manifest.json").write_text(manifest)
+        assert "my.bp" in cli("contexts", place, "kinda03").sentence()
+        evaluated()
+    shutil.rmtree(place)
+    assert cli("index", relations, "--format", "text", "--out", place, "-q", "-j", 1).code == 0
+    evaluated()

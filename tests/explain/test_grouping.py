@@ -17,13 +17,8 @@ PLACES = ["v1:pre", "v1:post", "v2:pre", "v2:post", "v1·v2:pre", "v12:+pre", "v
 def grouped(*features):
     """Groups of (place, term, count), as sets of `place term`, with their kinds."""
     terms = list(dict.fromkeys(term for _, term, _ in features if term))
-    found = group_features(
-        PLACES,
-        np.array([PLACES.index(place) for place, _, _ in features]),
-        np.array([terms.index(term) if term else -1 for _, term, _ in features]),
-        np.array([count for _, _, count in features]),
-        terms,
-    )
+    numbers = [(PLACES.index(at), terms.index(term) if term else -1, count) for at, term, count in features]
+    found = group_features(PLACES, *np.array(numbers).T, terms)
     return {frozenset(f"{features[i][0]} {features[i][1]}".strip() for i in g.members): g.kind for g in found}
 
 

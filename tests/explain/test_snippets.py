@@ -44,9 +44,8 @@ def test_a_pair_is_sketched_alike(sources, pair):
 def test_the_explorer_over_snippets(sources):
     library = Library(str(sources[1].path))
     warm_up(library)
-    assert [(pair.w1, pair.w2) for pair in home(library).examples] == PAIRS, (
-        "only what was fetched can be asked"
-    )
+    offered = [(pair.w1, pair.w2) for pair in home(library).examples]
+    assert offered == PAIRS, "only what was fetched can be asked"
     paths = ["/", "/word/cat", "/pair/cat/lion", "/concordance?w1=cat&w2=lion&sort=left"]
     paths += ["/pair/dog/zebra", "/pair/unicorn/cat"]
 

@@ -10,17 +10,8 @@ from bagpack.corpus.options import TextOptions
 from bagpack.find.examples import Examples
 from bagpack.find.training import train_on_examples
 from bagpack.sources import as_source
+from tests.evaluate.conftest import PER_LABEL, SAYINGS
 
-SAYINGS = {
-    "kind": [
-        "a {a} is a kind of {b} .",
-        "{b} such as the {a} were found .",
-        "every {a} and other {b} came .",
-    ],
-    "part": ["the {a} of the {b} broke .", "a {b} has a {a} on its side .", "its {b} lost one {a} again ."],
-    "tool": ["they {b} it with a {a} .", "use the {a} to {b} them .", "with a {a} one can {b} well ."],
-}
-PER_LABEL = 24
 PARTS = [(f"parta{i:02d}", f"partb{i % 12:02d}") for i in range(PER_LABEL)]
 GIVEN, HELD_OUT = PARTS[:10], PARTS[10:]
 

@@ -9,18 +9,20 @@ import pytest
 from bagpack import parallel
 from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
+from bagpack.corpus.options import TextOptions
 from bagpack.errors import InputError
-from bagpack.evaluate.train import background_answer, shift_of_none
+from bagpack.evaluate.train import TrainOptions, background_answer, shift_of_none, train_file
 from bagpack.find.negatives import draw_background
 from bagpack.find.vocabulary import corpus_vocabulary, is_number_or_letter
 from bagpack.learn.model_io import load_model
 from bagpack.learn.targets import decode
 from bagpack.sources import as_source
+from tests.contexts import oracle
+from tests.evaluate.conftest import SAYINGS, made_up_pairs
 
-from ..contexts import oracle
-from .conftest import PER_LABEL, SAYINGS, SENTENCES
+from .conftest import SENTENCES
 
-PAIRS = [(f"{label}a{i:02d}", f"{label}b{i % 12:02d}", label) for label in SAYINGS for i in range(PER_LABEL)]
+PAIRS = made_up_pairs()
 TRAINED = PAIRS[::2]
 TABLE = "w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\t{label}\n" for a, b, label in TRAINED)
 
@@ -37,22 +39,14 @@ def test_background_pairs_co_occur_and_are_not_in_the_data(source):
     assert drawn != draw_background(source, given, 60, seed=1)
 
 
-@pytest.mark.parametrize(
-    ("answers", "label"),
-    [
-        (["part", "kind"], "none"),
-        (["part", "Random"], "Random"),
-        (["part", "no", "random"], "none"),
-    ],
-)
-def test_the_label_of_background_pairs(answers, label):
-    assert background_answer(answers) == label
+@pytest.mark.parametrize("answers", ["part kind → none", "part Random → Random", "part no random → none"])
+def test_the_label_of_background_pairs(answers):
+    given, _, label = answers.partition(" → ")
+    assert background_answer(given.split()) == label
 
 
 @pytest.fixture(scope="module")
 def models(store, tmp_path_factory):
-    from bagpack.evaluate.train import TrainOptions, train_file
-
     place = tmp_path_factory.mktemp("models")
     data = place / "data.tsv"
     data.write_text(TABLE)
@@ -97,9 +91,8 @@ def test_a_model_says_what_was_drawn(models, cli):
     assert model.settings["rows"] == len(TRAINED) + drawn
     card = (path / "README.md").read_text()
     turned = model.manifest["background"]["reversed"]
-    assert (
-        f"{drawn} co-occurring pairs of the corpus, {turned} of them from the data, reversed (seed 4)" in card
-    )
+    said = f"{drawn} co-occurring pairs of the corpus, {turned} of them from the data, reversed (seed 4)"
+    assert said in card
     assert "| background |" not in (plain / "README.md").read_text()
     assert f"pairs {drawn}, reversed {turned}, seed 4" in cli("info", path).out
 
@@ -111,21 +104,15 @@ def test_direction_is_learned_from_reversed_background_pairs(models, source, cli
     labels = [label for *_, label in TRAINED]
 
     def as_trained(own):
-        return np.mean(
-            [got == label for got, label in zip(own.predict(own.count(turned, source)), labels, strict=True)]
-        )
+        answers = own.predict(own.count(turned, source))
+        return np.mean([got == label for got, label in zip(answers, labels, strict=True)])
 
     assert as_trained(model) < as_trained(plain)
     assert (plain.manifest["direction"], model.manifest["direction"]) == (False, True)
     pairs = write("p.tsv", "w1\tw2\nkinda01\tkindb01\n")
-    said = "learned only from data that shows it"
-    assert (
-        said in cli("predict", plain.place, pairs).err and said not in cli("predict", model.place, pairs).err
-    )
-    assert (
-        said in (plain.place / "README.md").read_text()
-        and said not in (model.place / "README.md").read_text()
-    )
+    for own, is_warned in ((plain, True), (model, False)):
+        for text in (cli("predict", own.place, pairs).err, (own.place / "README.md").read_text()):
+            assert ("learned only from data that shows it" in text) == is_warned
 
 
 def test_a_model_without_background_pairs_is_ranked_with_pmi(models, cli, store):
@@ -162,13 +149,10 @@ def test_a_corpus_of_words_that_never_co_occur(tmp_path):
 @pytest.mark.parametrize(("lang", "kept"), [("en", {"time", "year"}), ("de", set())])
 def test_function_words_numbers_and_letters_are_no_candidates(tmp_path, lang, kept):
     """Function words of English by a list, so that frequent content words stay; of other languages by frequency."""
-    from bagpack.corpus.options import TextOptions
-
-    frequent = "time year each per out the of b seven twenty-five 19th".split()  # noqa: SIM905
-    lines = [
-        " ".join([*frequent, f"word{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}x"])
-        for n in range(3100)
-    ]
+    frequent = ["time", "year", "each", "per", "out", "the", "of", "b", "seven", "twenty-five", "19th"]
+    letters = [chr(code) for code in range(97, 123)]
+    rare = [f"word{a}{b}{c}x" for a in letters[:5] for b in letters for c in letters][:3100]
+    lines = [" ".join([*frequent, word]) for word in rare]
     (tmp_path / "a.txt").write_text(" .\n".join([*lines, *lines[:200]]))
     index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang))
     words = {str(target) for target in corpus_vocabulary(Corpus.open(tmp_path / "a.bp"))}

@@ -37,8 +37,6 @@ def test_the_command(cli, store, examples, tmp_path):
     found = tmp_path / "found.ttl"
     assert cli("find", store, examples, "--out", found, "--top", 5).code == 0
     assert found.read_text().startswith("@prefix")
-    again = cli("find", store, examples, "--out", found)
-    assert again.code == 2 and "exists already" in again.err
     for name in ("q.rdf", "q.graphml", "q.docx"):
         wrong = cli("find", store, examples, "--out", tmp_path / name)
         assert wrong.code == 2 and "name it .tsv, .csv, .xlsx or .ttl" in wrong.err

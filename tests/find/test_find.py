@@ -8,19 +8,24 @@ import pytest
 
 from bagpack import PairVectorizer, RelationClassifier, find_pairs, index_corpus, parallel
 from bagpack.contexts import candidates as candidates_module
+from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, UsageError
+from bagpack.find import sentences
 from bagpack.find.candidates import collect_pool
 from bagpack.find.examples import Examples, as_examples
 from bagpack.find.options import FindOptions
 from bagpack.find.ranking import known_pairs
+from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
-from bagpack.find.vocabulary import vocabulary_of
 from bagpack.learn.features import Preset, modern_features
 from bagpack.learn.model_io import load_model, save_model
 from bagpack.names import COSINE, PRODUCT
+from bagpack.sources import as_source
+from bagpack.vectors.counts import count_pairs
 
 from ..contexts import oracle
+from ..contexts.stores import make_store
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 
 LIST = {"top": 10**6, "per_word": None, "sentences": False}
@@ -50,10 +55,8 @@ def everything(source, trained):
 
 @pytest.fixture(scope="module")
 def classifier(source):
-    labels = ["part"] * 12 + ["kind"] * 12 + ["tool"] * 12
-    return RelationClassifier(PairVectorizer(source, b=200)).fit(
-        [*PARTS[:12], *KINDS[:12], *TOOLS[:12]], labels
-    )
+    pairs, labels = [*PARTS[:12], *KINDS[:12], *TOOLS[:12]], ["part"] * 12 + ["kind"] * 12 + ["tool"] * 12
+    return RelationClassifier(PairVectorizer(source, b=200)).fit(pairs, labels)
 
 
 def pairs_of(found):
@@ -70,16 +73,14 @@ def test_all_candidates_are_found_and_no_others(everything):
 def test_scores_of_a_model_are_those_of_predict_in_the_better_order(everything, trained):
     model, pairs = trained.model, pairs_of(everything)
     label = model.classes.index("part")
-    decisions, turned = (
-        model.scores_of(model.decisions(own))[:, label] for own in (pairs, [(two, one) for one, two in pairs])
-    )
+    both_orders = pairs, [(two, one) for one, two in pairs]
+    decisions, turned = (model.scores_of(model.decisions(own))[:, label] for own in both_orders)
     np.testing.assert_allclose([row.score for row in everything], decisions, atol=1e-6)
     assert (decisions >= turned).all() and (decisions > turned).any()
     assert list(decisions) == sorted(decisions, reverse=True)
     assert [row.rank for row in everything] == list(range(1, len(everything) + 1))
-    assert [(row.n_w1, row.n_w2) for row in everything[:3]] == [
-        tuple(sum(s.count(word) for s in SENTENCES) for word in pair) for pair in pairs[:3]
-    ]
+    counts = [tuple(sum(s.count(word) for s in SENTENCES) for word in pair) for pair in pairs[:3]]
+    assert [(row.n_w1, row.n_w2) for row in everything[:3]] == counts
 
 
 def test_the_relation_is_found_from_any_kind_of_examples(source, store, examples):
@@ -124,17 +125,12 @@ def test_the_first_ranking_does_not_depend_on_batches(source, trained, monkeypat
 
 def test_the_first_ranking_is_the_decision_without_what_only_pairs_contexts_show(everything, source, trained):
     model = trained.model
-    cheap = replace(
-        model,
-        weights={
-            name: weights * 0 if name in ("v12", PRODUCT, COSINE) else weights
-            for name, weights in model.weights.items()
-        },
-    )
+    left_out = ("v12", PRODUCT, COSINE)
+    weights = {name: own * (name not in left_out) for name, own in model.weights.items()}
+    cheap = replace(model, weights=weights)
     label, pairs = model.classes.index("part"), pairs_of(everything)
-    scores = np.maximum(
-        *(cheap.scores_of(cheap.decisions(own))[:, label] for own in (pairs, [(b, a) for a, b in pairs]))
-    )
+    both_orders = pairs, [(b, a) for a, b in pairs]
+    scores = np.maximum(*(cheap.scores_of(cheap.decisions(own))[:, label] for own in both_orders))
     least = np.sort(scores)[-50]
     expected = {frozenset(pair) for pair, score in zip(pairs, scores, strict=True) if score >= least - 1e-9}
     pool = collect_pool(source, model, "part", FindOptions(scored=50))
@@ -148,10 +144,10 @@ def test_what_is_kept_between_searches_changes_nothing(source, monkeypatch):
     monkeypatch.setattr("bagpack.find.candidates.AT_ONCE", 100)
     models = [train_on_examples(source, Examples("part", tuple(GIVEN)), b=b).model for b in (100, 200)]
     asked = FindOptions(scored=40)
-    plain, kept = (
-        [list(collect_pool(source, models[k], "part", asked, keep=keep).counts.pairs) for k in (0, 1, 1, 0)]
-        for keep in (False, True)
-    )
+    plain, kept = [], []
+    for k in (0, 1, 1, 0):
+        for keep, found in ((False, plain), (True, kept)):
+            found.append(list(collect_pool(source, models[k], "part", asked, keep=keep).counts.pairs))
     assert plain == kept and [len(pairs) for pairs in kept] == [40] * 4
 
 
@@ -199,27 +195,15 @@ def test_known_pairs_are_left_out_in_either_order(source, trained):
 
 
 def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
-    (tmp_path / "a.vert").write_text(
-        "".join(
-            f"<s>\n{''.join(f'{form}{chr(9)}{tag}{chr(9)}{lemma}{chr(10)}' for form, tag, lemma in line)}</s>\n"
-            for line in [
-                [
-                    ("The", "DT", "the"),
-                    ("cats", "NNS", "cat"),
-                    ("are", "VBP", "be"),
-                    ("animals", "NNS", "animal"),
-                ],
-                [("A", "DT", "a"), ("dog", "NN", "dog"), ("chases", "VBZ", "chase"), ("cats", "NNS", "cat")],
-            ]
-            * 3
-        )
-    )
+    lines = [
+        "The/DT/the cats/NNS/cat are/VBP/be animals/NNS/animal",
+        "A/DT/a dog/NN/dog chases/VBZ/chase cats/NNS/cat",
+    ]
+    rows = [line.replace(" ", "\n").replace("/", "\t") for line in lines * 3]
+    (tmp_path / "a.vert").write_text("".join(f"<s>\n{row}\n</s>\n" for row in rows))
     source = index_corpus([str(tmp_path / "a.vert")], tmp_path / "a.bp").corpus
-    model = (
-        RelationClassifier(PairVectorizer(source, b=5))
-        .fit([("cat", "animals"), ("dog", "cat")], ["a", "b"])
-        .model_
-    )
+    classifier = RelationClassifier(PairVectorizer(source, b=5))
+    model = classifier.fit([("cat", "animals"), ("dog", "cat")], ["a", "b"]).model_
     forms = [("cat", "animal"), ("cats", "animals"), ("animals", "cat"), ("dog", "animal")]
     counts = model.count(forms, source)
     assert known_pairs(source, [], counts, model).tolist() == [True, True, True, False]
@@ -236,7 +220,7 @@ def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, clas
 
 
 def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
-    terms = ["red_wheel", "old engine", "parta15", "partb03", "unicorn"]
+    terms = ["red_wheel", "red wheel", "old engine", "parta15", "partb03", "unicorn"]
     found = find_pairs(source, trained, among=terms, min_count=1, pos1="any", pos2="any")
     assert {frozenset((row.w1, row.w2)) for row in found} == {
         frozenset(("red_wheel", "old engine")), frozenset(("parta15", "partb03"))
@@ -250,24 +234,16 @@ def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
     assert again.rows == found.rows
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"top": 0}, {"per_word": 0}, {"min_together": 0}, {"label": "whole"}, {"pos1": "noum"}],
-)
+WRONG = [{"top": 0}, {"per_word": 0}, {"min_together": 0}, {"label": "whole"}, {"pos1": "noum"}]
+
+
+@pytest.mark.parametrize("options", WRONG)
 def test_wrong_options_are_refused(source, trained, options):
     with pytest.raises(UsageError, match=str(next(iter(options.values())))):
         find_pairs(source, model=trained.model, **options)
 
-
-def test_one_thing_is_looked_for(source, trained):
     with pytest.raises(UsageError):
         find_pairs(source, GIVEN, model=trained.model)
-
-
-def test_a_vocabulary_keeps_the_first_name_of_a_target(source):
-    found = vocabulary_of(source, ["red_wheel", "red wheel", "nothing"])
-    assert [found.names[target] for target in found.targets] == ["red_wheel"]
-    assert found.unknown == ("nothing",)
 
 
 def test_with_few_examples_v12_counts_twice(source):
@@ -279,3 +255,54 @@ def test_with_few_examples_v12_counts_twice(source):
     assert plain["v12"].any()
     for name, rows in plain.items():
         np.testing.assert_allclose(blocks[name], (2 if name == "v12" else 1) * rows)
+
+
+# The best sentence is the one that alone would give the highest decision ----------------------------------------------
+
+
+def alone(model, sentence, pair, tmp_path, number):
+    """The model's v12 decision of a pair in a corpus of this sentence alone, with the whole corpus's basis."""
+    source = as_source(make_store(tmp_path, [sentence], name=f"{number}.bp"))
+    matrix = count_pairs(source, [pair], model.basis, CountSettings())
+    output, sign = model.output_of("part")
+    features = model.features(matrix)
+    rows = features.split(features.matrix().toarray().T)["v12"].T
+    trust = matrix.seen[0] / (matrix.seen[0] + 1)
+    return sign * float((rows @ model.weights["v12"][:, output])[0]) / trust
+
+
+def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
+    pairs = HELD_OUT[:4]
+    lines = best_lines(source, trained.model, pairs, "part", most=3)
+    for pair, own in zip(pairs, lines, strict=True):
+        (tmp_path / pair[0]).mkdir()
+        holding = {" ".join(s): s for s in SENTENCES if pair[0] in s and pair[1] in s}
+        scores = {}
+        for number, (text, sentence) in enumerate(holding.items()):
+            scores[text] = alone(trained.model, sentence, pair, tmp_path / pair[0], number)
+        best = max(scores.values())
+        shown = [line.text.replace(" .", ".") for line in own]
+        texts = {text.replace(" .", "."): score for text, score in scores.items()}
+        assert texts[shown[0]] >= best - 0.1  # compared in steps of a tenth
+        assert len(shown) == len(set(shown)) == min(3, len(holding))
+        order = np.array([texts[text] for text in shown])
+        assert (np.diff(order) <= 0.1).all()
+
+
+def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(sentences, "SHOWN", 0)
+    source = as_source(make_store(tmp_path, SENTENCES))  # one segment
+    pairs = HELD_OUT[:3]
+    for pair, (line,) in zip(pairs, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
+        (tmp_path / pair[0]).mkdir()
+        holding = [own for own in SENTENCES if pair[0] in own and pair[1] in own]
+        values = [alone(trained.model, own, pair, tmp_path / pair[0], k) for k, own in enumerate(holding)]
+        scores = {" ".join(own).replace(" .", "."): value for own, value in zip(holding, values, strict=True)}
+        assert scores[line.text.lower().replace(" .", ".")] == max(scores.values()) > min(scores.values())
+
+
+def test_of_equal_sentences_the_shortest_is_shown(trained, tmp_path):
+    near = ["x1", "x2", "cat", "x3", "lion", "x4", "x5"]
+    source = as_source(make_store(tmp_path, [["far", "off", *near, "and", "more"], near, [*near, "too"]]))
+    ((line, *_),) = best_lines(source, trained.model, [("cat", "lion")], "part")
+    assert line.text.lower() == " ".join(near)

@@ -28,7 +28,7 @@ COMMON = {
     "settings": {"preset": "paper", "b": 1500, "folds": 10, "x": None},
     "versions": {"bagpack": "0.1.0", "scikit-learn": "1.6.1"},
     "notes": [
-        "Scaling was fitted on the training rows alone (not transductive).",
+        "Scaling was fitted on training rows alone (not transductive).",
         "The cap of 5,000 was reached.",
     ],
 }
@@ -39,9 +39,8 @@ def bucket(name, n, *scores):
 
 
 def scores(name, f1, accuracy, auc, spread=0.03):
-    return condition(
-        name, f1_macro=score(f1, spread), accuracy=score(accuracy, spread), auc=score(auc, spread / 3)
-    )
+    means = {"f1_macro": (f1, spread), "accuracy": (accuracy, spread), "auc": (auc, spread / 3)}
+    return condition(name, **{metric: score(*mean) for metric, mean in means.items()})
 
 
 RELATIONS = COMMON | {
@@ -91,16 +90,16 @@ RELATIONS |= {
     "reliability": {
         "error": 0.03,
         "bins": [
-            {"n": n, "probability": probability, "accuracy": accuracy}
-            for n, probability, accuracy in ((40, 0.35, 0.3), (400, 0.75, 0.78), (900, 0.96, 0.95))
+            {"n": 40, "probability": 0.35, "accuracy": 0.3},
+            {"n": 900, "probability": 0.96, "accuracy": 0.95},
         ],
     },
     "abstention": {"precision": 0.9, "threshold": 0.62, "coverage": 0.7, "precision_found": 0.91},
     "learning_curve": {
         "condition": "v1v2v12",
         "metric": "f1_macro",
-        "points": [{"rows": n, "score": score(mean, 0.03)} for n, mean in ((3000, 0.76), (6000, 0.78))],
         "gain": {"mean": 0.021, "low": 0.008, "high": 0.034},
+        "points": [{"rows": n, "score": score(mean, 0.03)} for n, mean in ((3000, 0.76), (6000, 0.78))],
     },
 }
 
@@ -147,21 +146,11 @@ def evaluation(parts):
 KINDS = {"relations": RELATIONS, "ratings": RATINGS, "questions": QUESTIONS}
 
 
-@pytest.fixture
-def relations():
-    return copy.deepcopy(RELATIONS)
-
-
-@pytest.fixture
-def ratings():
-    return copy.deepcopy(RATINGS)
-
-
-@pytest.fixture
-def questions():
-    return copy.deepcopy(QUESTIONS)
-
-
 @pytest.fixture(params=KINDS)
 def result(request):
     return copy.deepcopy(KINDS[request.param])
+
+
+relations, ratings, questions = (
+    pytest.fixture(lambda plain=plain: copy.deepcopy(plain), name=name) for name, plain in KINDS.items()
+)

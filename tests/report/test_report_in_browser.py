@@ -1,36 +1,33 @@
-"""The report in a real browser: nothing is loaded, nothing overflows, everything opens."""
+"""Reports and pages of found pairs in a real browser: nothing is loaded, nothing overflows, everything opens."""
+
+from dataclasses import replace
 
 import pytest
 from tests.report.conftest import evaluation
 
-from bagpack.report.html import render_report, write_page
+from bagpack.contexts.concordance import Context
+from bagpack.find.ranking import Found, FoundPair
+from bagpack.report.html import render_found, render_report
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """Open a report; a request other than for the page, or a message of the browser, fails the test."""
-    opened, complaints = [], []
+def show(open_page, tmp_path):
+    """Open a report, or a page as text, as a file."""
 
-    def go(result, width, scheme="light"):
-        path = tmp_path / f"report-{len(opened)}.html"
-        write_page(path, render_report(evaluation(result)))
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        opened.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("request", lambda request: request.url == path.as_uri() or complaints.append(request.url))
-        page.goto(path.as_uri())
-        return page
+    def go(report, width, scheme="light"):
+        path = tmp_path / "report.html"
+        path.write_text(
+            report if isinstance(report, str) else render_report(evaluation(report)), encoding="utf-8"
+        )
+        return open_page(path.as_uri(), width=width, color_scheme=scheme)
 
-    yield go
-    for context in opened:
-        context.close()
-    assert complaints == []
+    return go
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+WINDOWS = pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+
+
+@WINDOWS
 def test_a_report_fits_the_window_has_no_blank_rows_and_scrolls_by_keyboard(show, result, width, scheme):
     page = show(result, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -75,3 +72,47 @@ def test_a_mistake_opens_its_sentences(show, relations):
     assert mistakes.locator("summary").count() == 1  # pairs never seen together have nothing to open
     assert mistakes.get_by_text("never seen together").count() == 1
     assert mistakes.get_by_text("unknown word, withheld").count() == 1
+
+
+# Pairs found ----------------------------------------------------------------------------------------------------------
+
+
+LONG = "incomprehensibilities" * 4
+
+
+def found():
+    pieces = "Once upon a time ", "the red ", "wheel", " of the ", "<b>cart</b>", " broke", f" near {LONG} ."
+    line = Context("texts/<i>town</i>.txt", "+", pieces, 0, 0, 4)
+    rows = []
+    for n in range(1, 13):
+        numbers = 13.0 - n, 1234 * n, 5, 6, 0.5
+        word, shown = "wheel" if n % 2 else LONG, line if n < 12 else None
+        rows.append(FoundPair(n, word, "<b>cart</b>", *numbers, shown))
+    return Found("part-of", tuple(rows), 1_234_567, 100_000, ("a note & another",))
+
+
+@WINDOWS
+def test_found_pairs_fit_the_window_and_text_is_text(show, width, scheme):
+    page = show(render_found(found(), "my <store>.bp"), width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".found > li").count() == 12
+    assert page.locator(".found .line").count() == 11
+    first = page.locator(".found > li").first
+    assert first.locator(".line b").all_inner_texts() == ["wheel", "<b>cart</b>"]
+    assert first.locator(".sure").inner_text() == "▪▪▪▪▪"
+    boxes = page.evaluate(
+        "() => [...document.querySelectorAll('.found > li')].map(item => [...item.children].map(part => {"
+        " const box = part.getBoundingClientRect(); return [box.left, box.right, box.top, box.bottom]; }))"
+    )
+    for parts in boxes:
+        for left, right, *_ in parts:
+            assert left >= 0 and right <= width + 1
+        (_, end, *_), (start, *_) = parts[0], parts[2]
+        assert start >= end - 1  # the pair is to the right of its rank
+
+
+def test_a_pair_that_never_meets_is_described_as_on_a_terminal():
+    listed = found()
+    rows = (replace(listed.rows[0], together=0), replace(listed.rows[1], together=1))
+    text = render_found(replace(listed, rows=rows), "s.bp")
+    assert ">never together<" in text and ">together once<" in text

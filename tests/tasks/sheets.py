@@ -1,22 +1,9 @@
 """Spreadsheets for tests, made as bytes."""
 
-import base64
 import io
 import zipfile
-import zlib
+from pathlib import Path
 
-# The three rows of test_real_files.ROWS in Excel's old format, as xlwt writes them, compressed.
-_XLS = (
-    "eNrtWE1oE0EU/maTzR9tmtRUaIUSClZte6levLSrovZkqXpQRNBNGzA0TcsaKHqxWnMUBE+Kl0IvXqpe/EEPevMgVPQgCEKi3jwJ"
-    "Ch7arG/ezsZUgzSgRWW+Zd68eTPf7GTfm5edfbGcLC/c7argBwwjgKobRajOJqhE/UYC1O+6UvXrCBVX459CNEKODJl41Po8LH0o"
-    "/V2BgTvBpySBd1ROYgaj04VsegOxj9dgC7mGIZICN8kSRyevqp3lOMtNLG/zyMcs97DlCsshGlsWJ7BsjfbtVlF83OjhvjjkvPeZ"
-    "84Ytg+jAMxnFF64Kb6yJvU7Ozv+dHd3BFiyC/DaSLWQdO19Gihy4iC9uGvjs79QnaW3fWLsA2b+utYcb2K8ZQWAO7mkO8BIl1w8B"
-    "z8FHV7Cfc60sFJmzg1LsNIG8ncnmadS4XaS9ahdyU7Zs5s7a1Dl7Jqs6HZp5xnaKMTkH7/HEmj3eyrHfQnICbawneQckKIuv3Pr0"
-    "8lBmzDrFljnO61723yoXDBcXJYPIce4J1GQfM/pZXuJZt7DexTJFcUt171iHUg7O85jL3NtL99nFeGVtq9O3k176ePhBd+m9tYP0"
-    "pZHK+dTSa2sBPfR0Jogvr3kMiAFx47rEQ8uvhcoUb1l2/pQ1IkZCrd1Vf3FtWEWM1SRLryWfjqi1DPWsJFs0YAtmB9R4wexgrSXZ"
-    "pmIbDdgGs0NqvOeZcK0l2dIfw0Y77smhlO2+IwYNDQ0NDQ0NDQ2NX0F45wt+W5XvqKY6H4TVd51VKlX9meS/xRFM01Wkg+kBFKh2"
-    "cK6p+NkMU/hziXVy/O+FEsfo7g4mkeF1TDYdv3S+E/W/Z93ExO/bQs3ev9rMOv/w/b8BZivOrA=="
-)
 _OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -41,15 +28,13 @@ def ods(rows):
     cells = ["".join(f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
                      if cell else "<table:table-cell/>" for cell in row) for row in rows]  # fmt: skip
     filled = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-    return raw_ods(
-        filled + '<table:table-row table:number-rows-repeated="1048000">'
-        '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>'
-    )
+    rest = '<table:table-cell table:number-columns-repeated="16384"/>'
+    return raw_ods(f'{filled}<table:table-row table:number-rows-repeated="1048000">{rest}</table:table-row>')
 
 
 def xls():
-    """A workbook of Excel 97."""
-    return zlib.decompress(base64.b64decode(_XLS))
+    """The three rows of test_real_files.ROWS in Excel's old format, as xlwt writes them."""
+    return Path(__file__).with_name("rows.xls").read_bytes()
 
 
 def raw_ods(rows):
@@ -63,18 +48,18 @@ def raw_ods(rows):
     })  # fmt: skip
 
 
-def far_apart(
-    corner=b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', sheet="xl/worksheets/sheet1.xml"
-):
+FAR_ROW = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+
+
+def far_apart(corner=FAR_ROW, sheet="xl/worksheets/sheet1.xml"):
     """A workbook of two cells in opposite corners, which a full rectangle of cells cannot hold."""
     small = zipfile.ZipFile(io.BytesIO(xlsx([["w1", "w2"], ["a", "b"]])))
     content = {member: small.read(member) for member in small.namelist()}
     text = content.pop("xl/worksheets/sheet1.xml").replace(b"</sheetData>", corner + b"</sheetData>")
     content[sheet] = text
     relations = "xl/_rels/workbook.xml.rels"
-    content[relations] = content[relations].replace(
-        b"worksheets/sheet1.xml", sheet.removeprefix("xl/").encode()
-    )
+    named = sheet.removeprefix("xl/").encode()
+    content[relations] = content[relations].replace(b"worksheets/sheet1.xml", named)
     return zipped(content)
 
 

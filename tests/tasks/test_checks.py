@@ -8,16 +8,8 @@ from bagpack.tasks.questions import read_any
 
 def test_repeated_swapped_contradicting_and_equal_words(tmp_path):
     path = tmp_path / "data.tsv"
-    rows = [
-        ("oak", "tree", "kind"),
-        ("leaf", "tree", "part"),
-        ("Oak", "tree", "kind"),  # repeated, in other case
-        ("leaf", "tree", "kind"),  # with another label
-        ("tree", "oak", "Kind"),  # the other way round
-        ("owl", "Owl", "kind"),
-        ("wheel", "cart", "part"),
-    ]
-    path.write_text("w1\tw2\tlabel\n" + "".join("\t".join(row) + "\n" for row in rows))
+    rows = "oak tree kind|leaf tree part|Oak tree kind|leaf tree kind|tree oak Kind|owl Owl kind|wheel cart part|"
+    path.write_text(f"w1 w2 label|{rows}".replace(" ", "\t").replace("|", "\n"))
     assert likely_mistakes(read_any(path)) == {
         "repeated_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4]}],
         "swapped_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4, 6]}],

@@ -1,115 +1,83 @@
 """`scripts/convert_questions.py`: the SAT package's and TOEFL's own text as JSON lines."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from bagpack.errors import InputError
-
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-
-
-@pytest.fixture(autouse=True)
-def scripts(monkeypatch):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
+from bagpack.tasks.questions import read_questions
 
 
-def read(tmp_path, text, name="questions.txt", **kwargs):
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """read(text, key, name) → the questions; the key is in a file next to them."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "scripts"))
     from convert_questions import convert
 
-    from bagpack.tasks.questions import read_questions
+    def make(text, key=None, name="q.txt"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        if key is not None:
+            (tmp_path / name).with_suffix(".ans").write_text(key)
+        converted = tmp_path / "converted.jsonl"
+        converted.write_text("".join(f"{line}\n" for line in convert(tmp_path / name)), encoding="utf-8")
+        return read_questions(converted).questions
 
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    converted = tmp_path / "converted.jsonl"
-    converted.write_text("".join(f"{line}\n" for line in convert(path, **kwargs)), encoding="utf-8")
-    assert all(json.loads(line) for line in converted.read_text().splitlines())
-    return read_questions(converted).questions
+    return make
 
 
-def test_the_sat_package_text(tmp_path):
+def test_the_sat_package_text(read):
     got = read(
-        tmp_path,
-        "# a comment\n#  another one\n\nMADE UP, page 1\npuppy dog n:n\nkitten cat n:n\n# in between\n"
-        "leaf tree n:n  # here\n"
-        "run walk v:v\nb\n\n\n\nhot warm a:a\r\ncold cool a:a\r\nbig tree a:n\r\nA\r\n",
+        "# a comment\n\nMADE UP, page 1\npuppy dog n:n\nkitten cat n:n\n# in between\nleaf tree n:n  # here\n"
+        "run walk v:v\nb\n\n\n\nhot warm a:a\r\ncold cool a:a\r\nbig tree a:n\r\nno choice n:n\r\nA\r\n"
     )
-    assert got[0].kind == "analogies"
-    assert [q.stem for q in got] == [("puppy", "dog"), ("hot", "warm")]
+    assert [(q.kind, q.stem, q.answer) for q in got] == [
+        ("analogies", ("puppy", "dog"), 1), ("analogies", ("hot", "warm"), 0)
+    ]  # fmt: skip
     assert got[0].choices == (("kitten", "cat"), ("leaf", "tree"), ("run", "walk"))
-    assert [q.answer for q in got] == [1, 0]
-
-
-def test_the_sat_placeholder_is_left_out(tmp_path):
-    got = read(tmp_path, "source\na b n:n\nc d n:n\nno choice n:n\ne f n:n\nc\n")
-    assert got[0].choices == (("c", "d"), ("e", "f"))
-    assert got[0].answer == 1
-    with pytest.raises(InputError, match="the answer is the placeholder"):
-        read(tmp_path, "source\na b n:n\nc d n:n\nno choice n:n\ne f n:n\nb\n")
+    assert got[1].choices == (("cold", "cool"), ("big", "tree")), "the placeholder is no choice"
 
 
 TOEFL = "1.\tglad\na.\tsad\nb.\thappy\nc.\ttall\n\n2.\tquick\na.\tfast\nb.\tgood-natured\n"
+TEXTS = [
+    TOEFL,
+    TOEFL.replace("\t", " ").replace("\n\n", "\n"),
+    TOEFL.replace(".\t", ") "),
+    TOEFL.replace(".\t", "\t"),
+    "1. glad\n1-a) sad\n1-b) happy\n1-c) tall\n2. quick\n2-a) fast\n2-b) good-natured\n",
+    "1. glad\n(a) sad\n(b) happy\n(c) tall\n2. quick\n(A) fast\n(B) good-natured\n",
+]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TOEFL,
-        TOEFL.replace("\t", " ").replace("\n\n", "\n"),
-        TOEFL.replace(".\t", ") "),
-        TOEFL.replace(".\t", "\t"),
-        "1. glad\n1-a) sad\n1-b) happy\n1-c) tall\n2. quick\n2-a) fast\n2-b) good-natured\n",
-        "1. glad\n(a) sad\n(b) happy\n(c) tall\n2. quick\n(A) fast\n(B) good-natured\n",
-        "1. glad\n1.a) sad\n1.b) happy\n1.c) tall\n2. quick\n2.a) fast\n2.b) good-natured\n",
-    ],
-)
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(
     "key", ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. a\n1. (b)\n"]
 )
-def test_toefl_text_with_its_key_next_to_it(tmp_path, text, key):
-    (tmp_path / "set.ans").write_text(key)
-    got = read(tmp_path, text, "set.qst")
-    assert got[0].kind == "synonyms"
-    assert [q.stem for q in got] == ["glad", "quick"]
-    assert got[0].choices == ("sad", "happy", "tall")
-    assert got[1].choices == ("fast", "good-natured")
-    assert [q.answer for q in got] == [1, 0]
+def test_toefl_text_with_its_key_next_to_it(read, text, key):
+    got = read(text, key, "set.qst")
+    assert [(q.kind, q.stem, q.answer) for q in got] == [("synonyms", "glad", 1), ("synonyms", "quick", 0)]
+    assert [q.choices for q in got] == [("sad", "happy", "tall"), ("fast", "good-natured")]
 
 
-def test_toefl_answers_elsewhere_or_none_of_the_choices(tmp_path):
-    (tmp_path / "other").write_text("1 c\n2 b\n")
-    assert [q.answer for q in read(tmp_path, TOEFL, "set.qst", answers=tmp_path / "other")] == [2, 1]
-    (tmp_path / "set.key").write_text("1 a\n2 a\n")
-    assert [q.answer for q in read(tmp_path, TOEFL, "set.qst")] == [0, 0]
-    got = read(tmp_path, "1. glad\na. sad\nb. happy\nanswer: b\n", "in.txt")
-    assert got[0].answer == 1
-    (tmp_path / "set.ans").write_text("1 b\n2 z\n")
-    with pytest.raises(InputError, match=r"set\.qst:6: the answer z is none .*; correct set\.ans"):
-        read(tmp_path, TOEFL, "set.qst")
-
-
-def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(tmp_path):
-    got = read(tmp_path, "# comment\nglad | happy | sad | big\n\nquick|fast|slow\n")
-    assert got[0].kind == "synonyms"
-    assert got[0].choices == ("big", "happy", "sad")
+def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(read):
+    got = read("# comment\nglad | happy | sad | big\n\nquick|fast|slow\n")
+    assert got[0].kind == "synonyms" and got[0].choices == ("big", "happy", "sad")
     assert [q.choices[q.answer] for q in got] == ["happy", "fast"]
 
 
 BAD = {
-    "prose": ("Dear all,\nhello.\n", "has no questions in a known format"),
-    "sat, no answer": ("src\na b n:n\nc d n:n\ne f n:n\n", r"q\.txt:2: no answer; put the right"),
-    "sat, letter too far": ("src\na b n:n\nc d n:n\ne f n:n\ne\n", "the answer e is none of the choices"),
-    "sat, no blank line": ("src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n", r"q\.txt:5: 'a' is not a pair"),
-    "toefl, no key": ("1. a\na. b\nb. c\n", r"q\.txt:1: the question has no answer; put the answers into q\.ans"),
-    "toefl, choices out of order": ("1. a\na. b\nc. d\n", r"q\.txt:3: this is choice c where b should follow"),
-    "bars, empty": ("a | | b\n", r"q\.txt:1: a word between the bars is empty"),
-}  # fmt: skip
+    "Dear all,\nhello.\n": "has no questions in a known format",
+    "src\na b n:n\nc d n:n\ne f n:n\n": r"q\.txt:2: no answer; put the right",
+    "src\na b n:n\nc d n:n\ne f n:n\ne\n": "the answer e is none of the choices",
+    "src\na b n:n\nc d n:n\nno choice n:n\nb\n": "the answer is the placeholder",
+    "src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n": r"q\.txt:5: 'a' is not a pair",
+    "1. a\na. b\nb. c\n": r"q\.txt:1: the question has no answer; put the answers into q\.ans",
+    "1. a\na. b\nc. d\n": r"q\.txt:3: this is choice c where b should follow",
+    "a | | b\n": r"q\.txt:1: a word between the bars is empty",
+}
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input(tmp_path, case):
-    text, message = BAD[case]
-    with pytest.raises(InputError, match=message) as caught:
-        read(tmp_path, text, "q.txt")
+@pytest.mark.parametrize("text", BAD)
+def test_bad_input(read, text):
+    with pytest.raises(InputError, match=BAD[text]) as caught:
+        read(text)
     assert "\n" not in str(caught.value)
