@@ -19,7 +19,7 @@ KINDS_AT = {  # module, kind, and what finds wrong content with right checksums
     "engine": ("bagpack.engines.tantivy", "INDEX", ""),
     "word-vectors": ("bagpack.vectors.words", "KIND", ""),
 }
-HIDDEN = ("checksums", "data", "seal", "manifest", "calibration")
+HIDDEN = ("card", "checksums", "data", "seal", "manifest", "calibration")
 HEAD = 1 << 12  # characters that are read to recognise a basis
 
 

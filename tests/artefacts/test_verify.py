@@ -23,6 +23,7 @@ def made(tmp_path, write, cli, monkeypatch):
         ("index", "a.txt", "--out", "s.bp", "-j", 1),
         ("vectors", "s.bp", "pairs.tsv", "--out", "m.bpm", "-b", 20, "-j", 1),
         ("engine", "build", "tantivy:index", "a.txt"),
+        ("train", "s.bp", "pairs.tsv", "--out", "m.model", "-b", 20, "-j", 1, "--no-scores"),
     ):
         done = cli(*command)
         assert done.code == 0, (command, done.err)
@@ -30,7 +31,7 @@ def made(tmp_path, write, cli, monkeypatch):
 
 
 def test_every_kind(made, cli):
-    for name in ("s.bp", "m.bpm", "index"):
+    for name in ("s.bp", "m.bpm", "index", "m.model"):
         assert cli("info", name, "--verify").code == 0, name
         assert cli("info", name).code == 0, name
         files = [path for path in (made / name).rglob("*") if path.is_file() and path.stat().st_size]

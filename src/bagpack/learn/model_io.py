@@ -7,7 +7,7 @@ BLOCK.weights.npy   columns × outputs
 BLOCK.ARRAY.npy     what preset `paper` learned about the block's columns: idf, low, width, zero
 trained.npy         hashes of the training pairs
 training.npz        the training pairs with features and dual coefficients, for explanations; read when first needed
-README.md           the model card, where one was written; it may be edited
+README.md           the model card, where one was written; `info --verify` reports that it was edited
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bagpack.artefacts import MANIFEST, Artefact, Kind, new_artefact, open_artef
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import StoreError, UsageError
-from bagpack.files import save_npy, write_bytes, write_text
+from bagpack.files import digest, digest_file, save_npy, write_bytes, write_text
 from bagpack.learn.calibration import Threshold
 from bagpack.learn.features import Scaling, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs
@@ -37,7 +37,7 @@ from bagpack.numbers import metric_label, show_interval, show_score, show_value
 
 MODEL = Kind("bagpack-model", "model", 4, "bagpack train")
 CURE = "the model is damaged: restore it from a copy, or train it again"
-TRAINING = "training.npz"
+TRAINING, CARD = "training.npz", "README.md"
 CURVE = ("slope", "intercept")
 TABLES = ("v1", "v2", "v12")  # blocks whose training rows are kept
 STRONGEST = 8  # contexts of each label on a card
@@ -73,6 +73,7 @@ def save_model(
         "source": {"path": model.source_path, "content_hash": model.source_hash},
         "calibration": None,
         "threshold": model.threshold and asdict(model.threshold),
+        "card": None if card is None else digest(card.encode()),
         "settings": dict(model.settings),
         "manifest": dict(manifest if manifest is not None else model.manifest),
     }
@@ -93,7 +94,7 @@ def save_model(
             _save_training(model.training, draft.directory / TRAINING)
         draft.manifest = description
     if card is not None:
-        write_text(path / "README.md", card)
+        write_text(path / CARD, card)
     return path
 
 
@@ -201,7 +202,10 @@ def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) ->
 
 def verify_model(path: Path) -> Sequence[str]:
     """One message per damaged file; right checksums with wrong content are found by opening the model."""
-    found = open_artefact(path, MODEL).damages()
+    stored = open_artefact(path, MODEL)
+    found, card = stored.damages(), stored.manifest.get("card")
+    if isinstance(card, str) and (path / CARD).exists() and digest_file(path / CARD) != card:
+        found.append(f"{path / CARD} does not match its checksum; it was damaged or edited")
     if not found:
         _ = load_model(path).training
     return found
