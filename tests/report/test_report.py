@@ -1,5 +1,4 @@
 import io
-import json
 import re
 from html.parser import HTMLParser
 
@@ -61,8 +60,7 @@ def test_the_page_is_whole_and_needs_nothing_else(result):
     assert not [value for name, value in page.attributes if name == "src" or name.startswith("on")]
     assert all(value.startswith("#") for name, value in page.attributes if name == "href")
     assert not [word for word in ("url(", "@import", "http:", "https:") if word in text]
-    assert page.tags.count("script") == 1
-    assert ("type", "application/json") in page.attributes
+    assert "script" not in page.tags
     ids = [value for name, value in page.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     assert {value[1:] for name, value in page.attributes if name == "href"} <= set(ids)
@@ -118,17 +116,16 @@ def test_everything_is_escaped(relations):
     relations["learning_curve"] |= {"condition": evil, "metric": evil}
     text = render_report(relations)
     page = Page(text)
-    assert page.tags.count("script") == 1
+    assert "script" not in page.tags
     assert "onmouseover" not in dict(page.attributes)
-    assert text.count("</script>") == 1
+    assert "</script>" not in text
 
 
-def test_a_report_is_written_whole_with_its_numbers(tmp_path, result):
+def test_a_report_is_written_whole(tmp_path, result):
     path = tmp_path / "report.html"
     write_report(result, path)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
-    found = json.loads(path.read_text().split('id="bagpack-result">')[1].split("</script>")[0])
-    assert found == json.loads(json.dumps(evaluation(result).to_dict()))
+    assert path.read_text() == render_report(result)
 
 
 def terminal(result, width=100):
@@ -187,8 +184,7 @@ def test_mistakes_and_suspicious_labels_are_bounded_and_the_rest_is_reported(rel
     row = relations["predictions"][0]
     relations["predictions"] = [{**row, "w1": f"word{i}"} for i in range(5000)]
     relations["suspicious"] = list(range(400))
-    text = render_report(relations)
-    page = Page(text.partition('<script type="application/json"')[0] + "</body></html>")
+    page = Page(render_report(relations))
     assert page.words.count("word4 – cat") == 2  # among the mistakes, among the suspicious
     assert "word200 – cat" not in page.words
     assert "4,900 more: bagpack evaluate … --predictions FILE writes every pair." in page.words
@@ -238,12 +234,7 @@ def test_a_report_of_many_pairs_is_small_and_says_what_it_omits(relations):
     for condition in large["conditions"]:
         condition["metrics"]["f1_macro"]["folds"] = [0.5] * 5000
     page = render_report(large)
-    assert len(page) < 3_000_000
-    assert "with 5,000 of the predictions: suspicious labels and the surest mistakes first" in page
+    assert len(page) < 300_000
     assert "verb199<" in page and "verb200<" not in page
-    shown = json.loads(page.partition('id="bagpack-result">')[2].partition("</script>")[0])
-    assert len(shown["predictions"]) == 5000
-    assert [shown["predictions"][i]["line"] for i in shown["suspicious"]] == [11_999, 3]
-    others = [one for one in shown["predictions"] if one["line"] not in (3, 11_999)]
-    assert all(one["label"] != one["predicted"] for one in others)
-    assert "of the predictions" not in render_report(relations)
+    assert "4,800 more: bagpack evaluate … --json lists them" in page
+    assert "7,900 more: bagpack evaluate … --predictions FILE writes every pair" in page

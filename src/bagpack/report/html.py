@@ -6,9 +6,7 @@ the explorer's too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePath
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from bagpack.evaluate.result import Evaluation
     from bagpack.find.ranking import Found
 
-EMBEDDED = 5_000  # predictions in the JSON of a page; 100,000 would be 20 MB
 GENERATOR = b'<meta name="generator" content="BagPack'
 
 
@@ -35,9 +32,8 @@ def render_report(found: Evaluation) -> str:
 
     return _render(
         "report.html.j2",
-        title=KIND_WORDS[found.kind], tiles=tiles_of(found), sections=sections_of(found), embedded=_embedded(found),
+        title=KIND_WORDS[found.kind], tiles=tiles_of(found), sections=sections_of(found),
         data_path=found.data.get("path"), corpus_path=found.corpus.get("path"), tokens=found.corpus.get("tokens"),
-        embedded_rows=EMBEDDED if len(found.predictions) > EMBEDDED else None,
     )  # fmt: skip
 
 
@@ -73,28 +69,6 @@ def write_page(path: Path, text: str) -> None:
     """Write a page; an older one of that name is replaced when the new one is whole, no other file is."""
     check_page(path)
     write_text(path, text)
-
-
-def _embedded(found: Evaluation) -> Markup:
-    """The result as JSON that cannot end its element, with a bounded number of predictions."""
-    from markupsafe import Markup
-
-    text = json.dumps(first_predictions(found, EMBEDDED).to_dict(), ensure_ascii=False, allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def first_predictions(found: Evaluation, most: int) -> Evaluation:
-    """The result with at most ``most`` predictions: suspicious labels first, then mistakes, then the others."""
-    from bagpack.evaluate.rows import mistakes
-
-    rows = found.predictions
-    wanted = dict.fromkeys([*found.suspicious, *mistakes(rows), *range(len(rows))])
-    kept = sorted(list(wanted)[:most])
-    place = {old: new for new, old in enumerate(kept)}
-    suspicious = [place[i] for i in found.suspicious if i in place]
-    return replace(found, predictions=[rows[i] for i in kept], suspicious=suspicious)
 
 
 @cache

@@ -186,7 +186,7 @@ def _breakdown(found: Evaluation, parts: Mapping[str, Any], title: str) -> Secti
     hidden = len(listed) - GROUPS
     return Section(
         title, table=Table([metric_label(metric), "n", *names], rows), rows=40, folded=len(listed) > 12,
-        more=f"{hidden:,} more are in the JSON of this page" if hidden > 0 else "",
+        more=f"{hidden:,} more: bagpack evaluate … --json lists them" if hidden > 0 else "",
     )  # fmt: skip
 
 
