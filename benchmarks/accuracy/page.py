@@ -16,6 +16,9 @@ SHORT = {
     "Padó 2007": "Padó",
     "SemEval-2012 task 2": "SemEval-12",
     "ConceptNet, lexical split": "ConceptNet",
+    "DiffVec, lexical split": "DiffVec",
+    "Analogies BATS": "BATS",
+    "Analogies Google": "Google",
 }
 
 
@@ -32,6 +35,10 @@ def _gain(score: dict[str, Any] | None) -> str:
         "-", "−"
     )
     return f"**{text}**" if score["low"] > 0 or score["high"] < 0 else text
+
+
+def _points(difference: float, digits: int) -> str:
+    return f"{100 * difference:+.{digits}f}".replace("-", "−")
 
 
 def one_line(line: dict[str, Any]) -> str:
@@ -104,27 +111,16 @@ def _ablation(found: dict[str, list[dict[str, Any]]]) -> None:
     by = {(name, line["variant"]): line for name, lines in found.items() for line in lines}
     rows, means = [], {}
     for variant in variants:
-        cells = []
-        gains = [
-            by[name, variant]["difference"]["mean"]
-            for name in sets
-            if (by.get((name, variant)) or {}).get("difference")
-        ]
-        for name in sets:
-            line = by.get((name, variant))
-            less = line and line["difference"]
-            if line is None:
-                cells.append("–")
-            elif less is None:
-                cells.append(f"{100 * line['score']:.1f}")
-            else:
-                text = f"{100 * less['mean']:+.1f}".replace("-", "−")
-                cells.append(f"**{text}**" if less["low"] > 0 or less["high"] < 0 else text)
-        if gains:
-            means[variant] = sum(gains) / len(gains)
-        mean = f"{100 * means[variant]:+.2f}".replace("-", "−") if gains else ""
-        rows.append([variant, *cells, mean])
-    heads = ["changed", *(SHORT.get(name, name) for name in sets), "mean"]
+        lines = [(SHORT.get(name, name), by[name, variant]) for name in sets if (name, variant) in by]
+        gains = [(name, line["difference"]) for name, line in lines if line["difference"]]
+        if not gains:  # `modern` itself
+            rows.append([variant, "", ", ".join(f"{name} {100 * line['score']:.1f}" for name, line in lines)])
+            continue
+        means[variant] = sum(gain["mean"] for _, gain in gains) / len(gains)
+        clear = [(name, gain) for name, gain in gains if gain["low"] > 0 or gain["high"] < 0]
+        shown = ", ".join(f"{name} {_points(gain['mean'], 1)}" for name, gain in clear)
+        rows.append([variant, _points(means[variant], 2), shown])
+    heads = ["changed", "mean", "sets where the interval excludes 0"]
     PLOT.write_text(_plot(means), encoding="utf-8")
     write_generated("make accuracy (ablation)", table(heads, rows), PAGE)
 

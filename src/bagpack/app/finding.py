@@ -141,9 +141,7 @@ class Session:
     def answer(self, pair: Pair, answer: str) -> None:
         """Save an answer, or take the last one back."""
         if self.answers is None:
-            raise UsageError(
-                "no file was named, so the page keeps the answers; bagpack teach saves them to a file"
-            )
+            raise UsageError("no file was named to save answers to; bagpack teach names one")
         if answer == "undo":
             self.answers.undo()
         elif pair not in self.offered:
@@ -230,12 +228,8 @@ def file(library: Library, task: Task, kind: str) -> bytes:
             names = [name for name in COLUMNS if name not in ("reasons", "model_score")]
             rows = [["", w1, w2, *[""] * (len(names) - 3), answer] for answer, w1, w2 in known]
             for rank, row in enumerate(found, 1):
-                own = {
-                    **asdict(row),
-                    "rank": rank,
-                    "score": round(row.score, 4),
-                    "sentence": "".join(row.pieces),
-                }
+                own = asdict(row) | {"rank": rank, "sentence": "".join(row.pieces)}
+                own["score"] = round(row.score, 4)
                 rows.append([*(own[name] for name in names), ""])
             write_table(path, [[*names, "answer"], *rows])
         return path.read_bytes()

@@ -118,9 +118,7 @@ def _all_commands(
     """Options of all commands, before or after the command."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= allowed < LEAST_SPACE:  # BLAS and LLVM would end the process, or raise what says nothing of it
-        raise BagpackError(
-            f"only {allowed >> 20} MiB of address space are allowed (ulimit -v); allow 1 GB or more"
-        )
+        raise BagpackError(f"ulimit -v allows only {allowed >> 20} MiB of address space; allow 1 GB or more")
     opt.run.jobs, opt.run.backend, opt.run.address, opt.run.quiet = jobs, backend, address, quiet
 
 

@@ -140,8 +140,8 @@ class Teaching:
 
     def explain(self, pair: Pair) -> Explanation:
         """Why the present model ranks a pair where it does."""
-        labels = [self.trained.label]
-        return explain_pair(self.trained.model, self.source, *pair, labels=labels, top=REASONS, lines=0)
+        model, labels = self.trained.model, [self.trained.label]
+        return explain_pair(model, self.source, *pair, labels=labels, top=REASONS, lines=0, features=False)
 
 
 def average_precision(scored: ScoredPool, answered: Mapping[Pair, bool]) -> float:
