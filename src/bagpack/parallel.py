@@ -145,8 +145,10 @@ def on_threads() -> Any:
 
 def run_threads(tasks: Iterable[Any]) -> list[Any]:
     """Results of `delayed` calls that all look at the same objects in memory."""
+    tasks = list(tasks)
     with on_threads():
-        return list(run(tasks))
+        # joblib looks every 10 ms whether a task is done, longer than a small SVM takes.
+        return list(run(tasks, 1 if len(tasks) == 1 else None))
 
 
 def run_until(stop: threading.Event, tasks: Iterable[Any], workers: int) -> None:

@@ -100,11 +100,12 @@ class Note:
             _notes[0].value = json.dumps([what, self.sums[what], total]).encode()[: NOTE_BYTES - 1]
 
 
-def _begin(opened: tuple[Any, ...], more: int, note: Any) -> None:
+def _begin(opened: tuple[Any, ...], lane: str, more: int, note: Any) -> None:
     """Open the library in a new worker; a worker ends with the web server, whatever ends that."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the whole process group; the web server ends us
     end_with(os.getppid())  # the fork server, which ends with the web server
-    threadpool_limits(1, "blas")  # threads of two workers would wait for each other, and keep both cores busy
+    if lane != FIND:  # threads of several workers would wait for each other, and keep all cores busy
+        threadpool_limits(1, "blas")
     _library[:], _notes[:] = [Library(*opened)], [note]
     statm = Path("/proc/self/statm")
     if statm.exists():
@@ -156,7 +157,9 @@ class Pool:
 
         return ProcessPool(
             self.limits.workers if lane == PAGES else 1, context=self._context, initializer=_begin,
-            initargs=(self.opened, self.limits.find_bytes if lane == FIND else self.limits.worker_bytes, self._note),
+            initargs=(
+                self.opened, lane, self.limits.find_bytes if lane == FIND else self.limits.worker_bytes, self._note,
+            ),
         )  # fmt: skip
 
     @property

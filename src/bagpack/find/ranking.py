@@ -256,10 +256,9 @@ def choose_pairs(
 
 def found_rows(scored: ScoredPool, chosen: Sequence[int]) -> list[FoundPair]:
     """The chosen pairs, without sentences and reasons."""
-    names, rows = scored.counts.name_list, []
-    for rank, index in enumerate(chosen, 1):
-        w1, w2 = (names[k] for k in scored.counts.rows[index].tolist())
-        n_w1, n_w2, _, _, together = scored.counts.totals[index].tolist()
+    own_counts, rows = scored.counts.take(list(chosen)), []
+    both = zip(chosen, own_counts.pairs, own_counts.totals.tolist(), strict=True)
+    for rank, (index, (w1, w2), (n_w1, n_w2, _, _, together)) in enumerate(both, 1):
         value, score = (round(float(own[index]), 6) for own in (scored.value, scored.score))
         rows.append(FoundPair(rank, w1, w2, value, together, n_w1, n_w2, score))
     return rows
