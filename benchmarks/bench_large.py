@@ -88,7 +88,7 @@ def measure_size(tokens: int, pairs: Path, place: Path) -> Growth:
     corpus, found = Corpus.open(store), PairCounts.open(matrix)
     growth = Growth(
         corpus.tokens, len(corpus.lexicon.keys), text, measure.tree_bytes(store), indexed, picked, counted,
-        int(np.minimum(found.words.found, found.settings.limit).sum()),
+        int(np.minimum(found.occurrences, found.settings.limit or found.occurrences.max()).sum()),
         int(np.minimum(found.n_w1, found.n_w2).sum()),
     )  # fmt: skip
     shutil.rmtree(store)

@@ -108,7 +108,7 @@ def tasks(relations: Sequence[str]) -> Iterator[tuple[str, Task]]:
         matrix = count_pairs(source, pairs, source.pick_basis(1500), CountSettings())
         DATA.mkdir(exist_ok=True)
         matrix.save(place)
-    number = {name: k for k, name in enumerate(matrix.tables.name_list)}
+    number = {name: k for k, name in enumerate(matrix.name_list)}
     for relation in relations:
         named = {
             (words.names[target[one]], words.names[target[two]])
