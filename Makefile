@@ -71,7 +71,7 @@ release: setup  # sdist and wheel in dist/, checked, installed into a clean envi
 bench: setup
 	$(BIN)/python -m benchmarks
 
-bench-large: setup  # up to a billion tokens: half an hour and 30 GB of disk, freed at the end
+bench-large: setup  # up to a billion tokens: ten minutes and 30 GB of disk, freed at the end
 	$(BIN)/python -m benchmarks.bench_large
 
 bench-peers: setup  # peers that are not installed are skipped, with the command that installs them

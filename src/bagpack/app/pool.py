@@ -155,11 +155,10 @@ class Pool:
     def _start(self, lane: str) -> ProcessPool:
         from pebble import ProcessPool
 
+        memory = self.limits.find_bytes if lane == FIND else self.limits.worker_bytes
         return ProcessPool(
             self.limits.workers if lane == PAGES else 1, context=self._context, initializer=_begin,
-            initargs=(
-                self.opened, lane, self.limits.find_bytes if lane == FIND else self.limits.worker_bytes, self._note,
-            ),
+            initargs=(self.opened, lane, memory, self._note),
         )  # fmt: skip
 
     @property
@@ -199,9 +198,8 @@ class Pool:
             future = self._pools[lane].schedule(_call, key, timeout=seconds)
         self._waiting[lane] += 1
         try:
-            return await asyncio.wait_for(
-                asyncio.wrap_future(future), seconds + self.limits.waiting_seconds
-            )  # a late caller cancels the task
+            # A late caller cancels the task.
+            return await asyncio.wait_for(asyncio.wrap_future(future), seconds + self.limits.waiting_seconds)
         except TimeoutError:
             if not future.running() and not future.done():
                 raise UnavailableError(TOO_BUSY, self.limits.waiting_seconds / 2) from None

@@ -34,9 +34,7 @@ DIFFERENCE, WIDE = "v1−v2", "wide v1−v2"
 WEIGHTS = {"v1": 0.5, "v2": 0.5, DIFFERENCE: 1.0, WIDE: 1.0, "v12": 2.0}
 WORDS = ("v1", "v2", DIFFERENCE, WIDE)
 BLOCKS_OF = {"v1v2": WORDS, "v12": ("v12",), "v1v2v12": (*WORDS, "v12")}
-COSINE_OF_SYNONYMS = (
-    32.0  # the cosine decides, and the SVM where choices are nearly equal: docs/research-notes.md
-)
+COSINE_OF_SYNONYMS = 32.0  # so that the SVM decides where cosines are nearly equal: docs/research-notes.md
 
 
 class QuestionRows(NamedTuple):
