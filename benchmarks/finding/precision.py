@@ -55,11 +55,16 @@ def main(part: str = "development") -> None:
         print(f"   {relation}: {'; '.join(shown)}", flush=True)
     for name, values in means.items():
         print(f"   mean of {len(values)}: {name} {np.mean(values):.3f}", flush=True)
-    if unjudged:
+    write_unjudged(unjudged)
+
+
+def write_unjudged(answers: set[tuple[str, ...]]) -> None:
+    """Write answers without a judgement for somebody to judge."""
+    if answers:
         DATA.mkdir(exist_ok=True)
         path = DATA / "unjudged.tsv"
-        path.write_text("".join("\t".join(row) + "\n" for row in sorted(unjudged)), encoding="utf-8")
-        print(f"   {len(unjudged)} answers without a judgement: {path}", flush=True)
+        path.write_text("".join("\t".join(row) + "\n" for row in sorted(answers)), encoding="utf-8")
+        print(f"   {len(answers)} answers without a judgement: {path}", flush=True)
 
 
 def read_relations(part: str) -> dict[str, list[Pair]]:

@@ -16,8 +16,7 @@ from bagpack import parallel
 from bagpack.find.examples import Examples
 from bagpack.find.teaching import Ranking, Teaching
 from benchmarks.finding.material import Pair, store
-from benchmarks.finding.precision import read_judgements, read_relations
-from benchmarks.measure import DATA
+from benchmarks.finding.precision import read_judgements, read_relations, write_unjudged
 
 STEPS, AT_ONCE, FIRST, AT = (0, 20, 50), 10, 100, 30
 
@@ -25,7 +24,7 @@ STEPS, AT_ONCE, FIRST, AT = (0, 20, 50), 10, 100, 30
 def main() -> None:
     """A line per relation, and the means."""
     corpus, judged = store(), read_judgements()
-    unjudged: set[tuple[str, str, str]] = set()
+    unjudged: set[tuple[str, ...]] = set()
     values = []
 
     def right(relation: str, pair: Pair) -> bool:
@@ -63,10 +62,7 @@ def main() -> None:
     names = (f"right of {FIRST}", f"precision at {AT}", "the same without teaching")
     for name, means in zip(names, np.mean(values, axis=0).T, strict=True):
         print(f"   {name} after {STEPS} answers: {means.round(3)}")
-    if unjudged:
-        path = DATA / "unjudged.tsv"
-        path.write_text("".join("\t".join(row) + "\n" for row in sorted(unjudged)), encoding="utf-8")
-        print(f"   {len(unjudged)} pairs without a judgement: {path}")
+    write_unjudged(unjudged)
 
 
 if __name__ == "__main__":
