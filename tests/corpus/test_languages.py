@@ -1,16 +1,18 @@
 """Languages: sentences, tokens, lemmas, and letters that are composed and case-folded alike."""
 
 import json
+import re
 import unicodedata
 
 import pytest
 from corpus_oracle import build, sentences, text_of, words
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.docs.kit import EXAMPLES
 
 from bagpack.corpus.text.casefold import fold_case, folding
 from bagpack.corpus.text.languages import LANGUAGES
-from bagpack.corpus.text.lemmas import get_annotator
+from bagpack.corpus.text.lemmas import EnglishLemmatizer, get_annotator
 from bagpack.errors import UsageError
 
 CUT = {
@@ -126,6 +128,16 @@ def test_english_lemmas(kind):
     forms, lemmas = zip(*(pair.split(" ") for pair in ENGLISH[kind].split(", ")), strict=True)
     answers = get_annotator("simplemma", "en").lemmatize(forms)
     assert [answer.casefold() for answer in answers] == list(lemmas)
+
+
+def test_words_of_letters_need_no_more_strategies():
+    """English asks some of simplemma's strategies only; their answers are those of all."""
+    words = re.findall(r"\w+", "".join(text.read_text() for text in sorted((EXAMPLES / "texts").iterdir())))
+    forms = {form + end for form in words for end in ("", "s", "ed", "ing", "ness", "ʼs", "'s")}
+    forms |= {f"{start}{form.lower()}" for form in words for start in ("re", "un", "Over")}
+    english, every = get_annotator("simplemma", "en"), EnglishLemmatizer()
+    every._of_letters = [every._look_up]
+    assert english.lemmatize(sorted(forms)) == every.lemmatize(sorted(forms))
 
 
 def test_unknown_annotators_and_languages():

@@ -12,7 +12,7 @@ import gzip
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def get_annotator(spec: str, lang: str) -> Annotator:
 _INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
 
 
-# The segments of a corpus share most of their forms. About 70 MB for this number.
+# The segments of a corpus share their frequent forms, which come first. About 70 MB for this number.
 _REMEMBERED = 250_000
 
 
@@ -85,10 +85,15 @@ class SimplemmaLemmatizer(Annotator):
         super().__init__(lang)
         self._decided: dict[str, str] = dict(re.findall(r"(\S+)\s(\S+?)(?:,|$)", language(lang).lemmas))
         self._look_up = DefaultStrategy().get_lemma
-        self._known = lru_cache(_REMEMBERED)(self._lemma)
+        self._known: dict[str, str] = {}
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        return list(map(self._known, forms))
+        known = self._known
+        new = {form: self._lemma(form) for form in forms if form not in known}
+        lemmas = [known.get(form) or new[form] for form in forms]
+        if len(known) < _REMEMBERED:  # a cache of the latest forms would forget the frequent ones
+            known |= new
+        return lemmas
 
     def _lemma(self, form: str) -> str:
         word = form.lower().replace("’", "'")
@@ -106,13 +111,28 @@ class EnglishLemmatizer(SimplemmaLemmatizer):
     """simplemma, corrected by lemminflect and a short list."""
 
     def __init__(self) -> None:
+        from simplemma import strategies
+
         super().__init__("en")
         self._lexicon = _lemminflect_lexicon()
+        # Those of simplemma's strategies that can know a word of letters alone. Most distinct forms are names that none
+        # knows, and asking all would take half as long again.
+        dictionary = strategies.DictionaryLookupStrategy()
+        self._of_letters = [
+            dictionary.get_lemma,
+            strategies.RulesStrategy().get_lemma,
+            strategies.PrefixDecompositionStrategy(dictionary_lookup=dictionary).get_lemma,
+            strategies.AffixDecompositionStrategy(False, dictionary).get_lemma,
+        ]
 
     def _of_word(self, form: str, word: str) -> str:
         if "-" in word and word.endswith(("ing", "ed")) and not word.startswith(_VERB_PREFIXES):
             return form  # an adjective (snow-covered, meat-eating): there is no verb to snow-cover
-        lemma, known = super()._of_word(form, word), self._lexicon.get(word, ())
+        known = self._lexicon.get(word, ())
+        if form.isalpha() and "ʼ" not in form:  # an apostrophe, and a letter to Python
+            lemma = next((found for search in self._of_letters if (found := search(form, "en"))), form)
+        else:
+            lemma = super()._of_word(form, word)
         if not known or word in _SIMPLEMMA_IS_RIGHT or lemma.lower() in known:
             return lemma
         if lemma.lower() == word and word.endswith(("ing", "ed")):
