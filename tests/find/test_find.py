@@ -83,6 +83,18 @@ def test_scores_of_a_model_are_those_of_predict_in_the_better_order(everything, 
     assert [(row.n_w1, row.n_w2) for row in everything[:3]] == counts
 
 
+@pytest.mark.parametrize(
+    ("preset", "condition"),
+    [("modern", "v1v2v12"), ("modern", "v1v2"), ("modern", "v12"), ("paper", "v1v2v12")],
+)
+def test_both_orders_have_the_decisions_of_their_own_features(source, preset, condition):
+    made = RelationClassifier(PairVectorizer(source, b=100), preset=preset, condition=condition)
+    model = made.fit([*PARTS[:12], *KINDS[:12]], ["part"] * 12 + ["kind"] * 12).model_
+    pool = collect_pool(source, model, "part", FindOptions())
+    for found, pairs in zip(pool._decisions(model), (pool.counts, pool.counts.reversed()), strict=True):
+        np.testing.assert_allclose(found, model.decisions(pairs), atol=1e-9)
+
+
 def test_the_relation_is_found_from_any_kind_of_examples(source, store, examples):
     pandas = pytest.importorskip("pandas")
     found = find_pairs(source, GIVEN, top=len(HELD_OUT), per_word=None)

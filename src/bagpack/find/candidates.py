@@ -7,7 +7,7 @@ that it ranks highest, by themselves and together with how well the words fit th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,6 @@ from bagpack.find.vocabulary import corpus_of, corpus_vocabulary, vocabulary_of
 from bagpack.learn.features import STATISTICS_FACTOR, Features, statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.names import STATISTICS
-from bagpack.parallel import delayed, run_threads
 from bagpack.tasks.pairs import BACKGROUND
 from bagpack.vectors.counts import PairCounts, cache_of, count_pairs
 
@@ -66,7 +65,7 @@ def label_score(model: LinearModel, decisions: Floats, label: Any, totals: I64) 
 # The pool -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pool:
     """Candidates counted in full, ready to be scored by any model over the same basis."""
 
@@ -75,6 +74,7 @@ class Pool:
     candidates: int  # how many pairs there were before the first pass
     asked: FindOptions
     unknown: tuple[str, ...] = ()  # terms of the user's list that the corpus does not contain
+    _features: Features | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -83,22 +83,28 @@ class Pool:
         """Both orders of the pairs, or the one that was asked for."""
         return [self.counts] if any(self.asked.fixed) else [self.counts, self.counts.reversed()]
 
-    def features(self, model: LinearModel) -> list[Features]:
-        """The features of the pairs in each order, for models that are trained again and again."""
-        return run_threads(delayed(model.features)(own) for own in self._orders())
+    def _decisions(self, model: LinearModel) -> list[Floats]:
+        """Decision values of the pairs in each order.
 
-    def scored(
-        self, model: LinearModel, label: Any, places: Places | None, features: list[Features] | None = None
-    ) -> ScoredPool:
+        Features of a preset that learns nothing are kept for the next model, and those of a reversed pair are the same
+        in other columns: exchanging the weights costs less than weighing the counts again.
+        """
+        orders = self._orders()
+        if model.preset.learns or not len(self):
+            return [model.decisions(own) for own in orders]
+        self._features = self._features or model.features(self.counts)
+        weights = [model.weight_matrix().T, _turned(model)][: len(orders)]
+        found = np.split(self._features.decisions(np.hstack(weights)), len(orders), axis=1)
+        return [model.intercept + own for own in found]
+
+    def scored(self, model: LinearModel, label: Any, places: Places | None) -> ScoredPool:
         """Each pair in its better order, with the model's score and the value that it is ranked by.
 
         Where the fit of the words counts or parts of speech are asked for, pairs of others have the value -inf.
         """
         orders = self._orders()
-        decisions = [model.decide(own) for own in features or self.features(model)]
-        scores = np.stack(
-            [label_score(model, own, label, rows.totals) for own, rows in zip(decisions, orders, strict=True)]
-        )
+        decisions = zip(self._decisions(model), orders, strict=True)
+        scores = np.stack([label_score(model, own, label, rows.totals) for own, rows in decisions])
         values, weight = scores, 0.0
         if places is not None and len(self):
             targets = [target for target in self.counts.targets if target is not None]  # all of them
@@ -114,6 +120,22 @@ class Pool:
             counts = replace(counts, rows=rows, swapped=np.where(better, orders[1].swapped, counts.swapped))
         chosen = better, np.arange(len(better))
         return ScoredPool(counts, values[chosen], scores[chosen], weight)
+
+
+def _turned(model: LinearModel) -> Floats:
+    """Weights by which a pair gets the decision value of its reverse."""
+    own = dict(model.weights)
+    if "v1" in own:
+        own["v1"], own["v2"] = own["v2"], own["v1"]
+    if "v12" in own:
+        own["v12"] = np.roll(own["v12"], len(own["v12"]) // 2, axis=0)
+        own[STATISTICS] = _reversed_statistics(own[STATISTICS].T).T
+    return np.vstack(list(own.values()))
+
+
+def _reversed_statistics(values: Floats) -> Floats:
+    """The statistics of reversed pairs: first and second word first change places, the order its sign."""
+    return np.asarray(values[:, [1, 0, 2, 3, 4]] * [1, 1, 1, 1, -1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,9 +277,10 @@ class _FirstRanking:
             return found
         n1, n2 = found.n_words[found.first], found.n_words[found.second]
         totals = np.stack([n1, n2, found.n_plus, found.n_minus, found.together], axis=1).astype(np.int64)
-        orders = [(found.first, found.second, totals)]
+        values = statistics_of(totals, self.model.basis, self.model.counting)
+        orders = [(found.first, found.second, values)]
         if not any(self.asked.fixed):
-            orders.append((found.second, found.first, totals[:, [1, 0, 3, 2, 4]]))
+            orders.append((found.second, found.first, _reversed_statistics(values)))
         scores = [self.added[0][a] + self.added[1][b] + self._statistics(own) for a, b, own in orders]
         rankings = [np.maximum.reduce(scores)]
         if self.fits:
@@ -271,9 +294,8 @@ class _FirstRanking:
         chosen = np.logical_or.reduce([_highest(own, found, self.asked.scored) for own in rankings])
         return found.take(np.flatnonzero(chosen))
 
-    def _statistics(self, totals: I64) -> Floats:
+    def _statistics(self, values: Floats) -> Floats:
         """What the pair's statistics add; of a model without them, its PMI."""
-        values = statistics_of(totals, self.model.basis, self.model.counting)
         if STATISTICS not in self.model.weights:
             return np.asarray(values[:, PMI])
         return STATISTICS_FACTOR * self._times(values, STATISTICS)

@@ -25,7 +25,6 @@ from bagpack.find.ranking import FoundPair, choose_pairs, found_rows, known_pair
 from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import Trained, train_on_examples
-from bagpack.learn.features import Features
 
 LISTED = 500  # candidates that can be asked about
 HELD_OUT = 5  # one answer of five is not trained on
@@ -75,7 +74,6 @@ class Teaching:
     examples: Examples
     pool: Pool
     first: Places
-    _features: list[Features] | None = field(default=None, repr=False)
     _last: tuple[Places, ScoredPool] | None = field(default=None, repr=False)
     _ranked: tuple[Mapping[Pair, bool], Ranking] | None = field(default=None, repr=False)
 
@@ -118,9 +116,7 @@ class Teaching:
         if taught:
             trained = train_on_examples(self.source, used, again=self.first.trained)
             places = Places.of(self.source, trained, self.pool.asked)
-        model = places.trained.model
-        self._features = self._features or self.pool.features(model)
-        scored = self.pool.scored(model, label, places, self._features)
+        scored = self.pool.scored(places.trained.model, label, places)
         precision = before = None
         kept = False
         if self._last is not None and len(aside) >= LEAST and len(set(aside.values())) == 2:
