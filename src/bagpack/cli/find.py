@@ -105,7 +105,7 @@ def teach(
     host: opt.Host = "127.0.0.1",
     port: opt.Port = 8765,
 ) -> None:
-    """Find pairs and mark them as right or wrong in the browser; the list gets better with each answer.
+    """Find pairs and mark them as right or wrong in the browser.
 
     Answers are saved next to EXAMPLES, in NAME.answers.tsv, which find and train read too.
     """

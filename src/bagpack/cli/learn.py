@@ -137,7 +137,7 @@ def explain(
     html: opt.Page = None,
     json: opt.Json = False,
 ) -> None:
-    """Explain a prediction: training words and pairs that are like it, and corpus lines.
+    """Explain a prediction by similar training pairs and by sentences.
 
     The predicted label and the runner-up are explained in full, with --top contexts each.
     """

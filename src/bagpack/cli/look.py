@@ -63,7 +63,7 @@ def serve(
     port: opt.Port = 8765,
     allow_host: Annotated[list[str] | None, opt.value("NAME", "Accept this host name too.")] = None,
 ) -> None:
-    """Explore a corpus in the browser: find pairs, look up words and pairs, read concordances."""
+    """Explore a corpus and find pairs in the browser."""
     run_server(opt.selected(store, where), model, host, port, names=tuple(allow_host or ()))
 
 
