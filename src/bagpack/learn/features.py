@@ -383,9 +383,11 @@ class Features:
         return np.concatenate([*parts, np.asarray(self.own.T @ coef)])
 
     def squares(self) -> Floats:
-        out = _row_squares(self.own)
+        from sklearn.utils.extmath import row_norms
+
+        out = np.asarray(row_norms(self.own, squared=True))
         for table, rows in self.words:
-            out += _row_squares(table)[rows]
+            out += row_norms(table, squared=True)[rows]
         if len(self.product):
             out += self.product**2 * row_products(self.first, self.w1, self.w2)[1]
         return out
@@ -399,10 +401,6 @@ def sum_by(rows: Index, values: Floats, n: int) -> Floats:
 
 def with_values(rows: Csr, values: Floats) -> Csr:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def _row_squares(rows: Csr) -> Floats:
-    return np.asarray(with_values(rows, rows.data.astype(np.float64) ** 2).sum(axis=1))
 
 
 def row_arrays(rows: Csr) -> tuple[Any, Any, Any]:
