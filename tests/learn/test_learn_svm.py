@@ -144,7 +144,7 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data):
     for jobs in (1, 3):
         with parallel.settings(n_jobs=jobs):
             model = fit_counts(counts, targets, svm=settings)
-            found.append(calibrate(model, counts, targets, "modern", settings, precision=0.7))
+            found.append(calibrate(model, counts, targets, settings, precision=0.7))
     one, two = found
     np.testing.assert_array_equal(one.weight_matrix(), two.weight_matrix())
     np.testing.assert_array_equal(one.intercept, two.intercept)

@@ -74,7 +74,7 @@ class _PairEstimator(TakesPairs):
                 )
             model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
         if targets.kind != "rating":
-            model = replace(model, calibrator=partial(calibrate, model, counts, targets, preset, svm))
+            model = replace(model, calibrator=partial(calibrate, model, counts, targets, svm))
         self.model_ = model
         self.n_features_in_ = 2
         return self

@@ -154,8 +154,8 @@ def _unordered_pairs(counts: PairCounts) -> Index:
 
 
 def calibrate(
-    model: LinearModel, counts: PairCounts, targets: Targets, preset: str | Preset, svm: SvmSettings,
-    precision: float | None = None, held_out: HeldOut | None = None,
+    model: LinearModel, counts: PairCounts, targets: Targets, svm: SvmSettings, precision: float | None = None,
+    held_out: HeldOut | None = None,
 ) -> LinearModel:  # fmt: skip
     """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
 
@@ -163,7 +163,7 @@ def calibrate(
     """
     if targets.kind == "rating":
         return model
-    held_out = held_out or hold_out(counts, targets, model.condition, preset, svm)
+    held_out = held_out or hold_out(counts, targets, model.condition, model.preset, svm)
     if held_out is None:
         return model
     fold, decisions = held_out
