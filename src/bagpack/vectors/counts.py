@@ -38,6 +38,10 @@ BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf
 MOST_ENTRIES = 50_000_000  # non-zero counts of each; 400 MB
 
 
+def _column_of_totals(number: int) -> Any:
+    return property(lambda counts: counts.totals[:, number])
+
+
 @dataclass(frozen=True, eq=False)
 class PairCounts:
     """Counts of n ordered pairs of words over a basis of T terms.
@@ -122,33 +126,12 @@ class PairCounts:
         return replace(self, rows=self.rows[:, ::-1].copy(), swapped=~self.swapped)
 
     @property
-    def n_w1(self) -> I64:
-        """Occurrences of w1 in the corpus."""
-        return self.occurrences[self.w1]
+    def totals(self) -> I64:
+        """Of each pair in the corpus: n(w1), n(w2), co-occurrences with w1 first, with w2 first, in either order."""
+        words = self.occurrences[self.word_of[self.rows]]
+        return np.hstack([words, self._by_order(self.found)])
 
-    @property
-    def n_w2(self) -> I64:
-        return self.occurrences[self.w2]
-
-    @property
-    def n_plus(self) -> I64:
-        """Co-occurrences with w1 first, in the corpus."""
-        return self._by_order(self.found)[:, 0]
-
-    @property
-    def n_minus(self) -> I64:
-        return self._by_order(self.found)[:, 1]
-
-    @property
-    def seen(self) -> I64:
-        """Co-occurrences of each pair in either order, whether or not a cap applied."""
-        return self._by_order(self.found)[:, 2]
-
-    @property
-    def bands(self) -> dict[str, Bools]:
-        """The pairs of each band of `seen`."""
-        seen = self.seen
-        return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
+    n_w1, n_w2, n_plus, n_minus, seen = map(_column_of_totals, range(5))  # whether or not a cap applied
 
     @property
     def counted(self) -> I64:
@@ -163,9 +146,10 @@ class PairCounts:
         return np.column_stack([own, np.where(self.w1 == self.w2, own[:, 0], own.sum(axis=1))])
 
     @property
-    def totals(self) -> I64:
-        """n(w1), n(w2), n+, n− and co-occurrences in either order of each pair in the corpus, pairs × 5."""
-        return np.column_stack([self.n_w1, self.n_w2, self._by_order(self.found)])
+    def bands(self) -> dict[str, Bools]:
+        """The pairs of each band of `seen`."""
+        seen = self.seen
+        return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
 
     @cached_property
     def _is_unknown(self) -> Bools:
