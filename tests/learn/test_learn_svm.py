@@ -16,7 +16,7 @@ from bagpack.errors import BagpackError, UsageError
 from bagpack.evaluate.crossval import folds_at_once
 from bagpack.learn import svm
 from bagpack.learn.features import get_preset
-from bagpack.learn.fitting import calibrate, fit_conditions, fit_counts
+from bagpack.learn.fitting import calibrate, fit_counts
 from bagpack.learn.svm import SvmSettings, row_gram
 from bagpack.learn.targets import encode_targets
 
@@ -60,7 +60,8 @@ def test_decision_values_are_those_of_the_dense_svc_and_svr(data, ratings, kind,
     scaled = dense_scaled(counts, slice(None) if transductive else TRAIN)
     learned = get_preset("paper").learn(counts, "v1v2v12") if transductive else None
     targets = encode_targets(answers[TRAIN], kind=kind)
-    models = fit_conditions(counts[TRAIN], targets, preset="paper", svm=SvmSettings(tol=tol), learned=learned)
+    how = "paper", SvmSettings(tol=tol)
+    models = {own: fit_counts(counts[TRAIN], targets, own, *how, learned=learned) for own in CONDITIONS}
     for condition in CONDITIONS:
         X = scaled[:, columns_of(condition, counts)]
         reference = SVR(epsilon=epsilon) if kind == "rating" else SVC()
@@ -143,7 +144,7 @@ def test_the_same_model_bit_for_bit_for_any_number_of_workers(data):
     for jobs in (1, 3):
         with parallel.settings(n_jobs=jobs):
             model = fit_counts(counts, targets, svm=settings)
-            found.append(calibrate(model, counts, targets, "modern", settings, precision=0.7))
+            found.append(calibrate(model, counts, targets, settings, precision=0.7))
     one, two = found
     np.testing.assert_array_equal(one.weight_matrix(), two.weight_matrix())
     np.testing.assert_array_equal(one.intercept, two.intercept)

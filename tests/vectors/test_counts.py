@@ -66,9 +66,9 @@ def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
     assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
     assert matrix.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]
     assert matrix.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
-    assert matrix.take([5]).capped_pairs == {"hammer nail": 3}
-    assert matrix.take([5]).capped_words == {"hammer": 3, "nail": 3}
-    assert matrix.take([5]).unknown_words == []
+    assert matrix[[5]].capped_pairs == {"hammer nail": 3}
+    assert matrix[[5]].capped_words == {"hammer": 3, "nail": 3}
+    assert matrix[[5]].unknown_words == []
 
 
 def test_zero_rows_by_block():
@@ -238,7 +238,7 @@ def test_a_matrix_is_replaced_on_request_and_a_store_never(matrix, tmp_path, sto
     for path, overwrite in ((tmp_path / "store.bp", True), (tmp_path / "m.bpm", False)):
         with pytest.raises(StoreError, match=r"exists already|is not a BagPack matrix"):
             matrix.save(path, overwrite=overwrite)
-    matrix.take([0]).save(tmp_path / "m.bpm", overwrite=True)
+    matrix[[0]].save(tmp_path / "m.bpm", overwrite=True)
     assert len(PairCounts.open(tmp_path / "m.bpm")) == 1
 
 

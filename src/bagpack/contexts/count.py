@@ -363,34 +363,30 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
         for own, counts in held:
             low, high = (int(counts[:end].sum()) for end in (part.start, part.stop))
             some.append((own.take(slice(low, high)), counts[part]))
-        add = sum_features if totals[part].sum() <= AT_ONCE else sum_pieces  # of a single pair
-        rows.append(add(segments, some, one[part], two[part], basis, task.settings, taken[part]))
+        rows.append(sum_features(segments, some, one[part], two[part], basis, task.settings, taken[part]))
     lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
     return (lengths, found, taken), (values, columns)
-
-
-def sum_pieces(
-    segments: Sequence[Segment], found: Sequence[Found], length1: I64, length2: I64, basis: Basis,
-    settings: CountSettings, taken: I64,
-) -> Rows:  # fmt: skip
-    """The row of a single pair, however often it co-occurs: its features are listed in pieces, and added up."""
-    total = np.zeros(6 * len(basis), np.int64)
-    for own, _ in found:
-        for at in range(0, len(own), AT_ONCE):
-            piece = own.take(slice(at, at + AT_ONCE))
-            one = [(piece, np.array([len(piece)]))]
-            _, values, columns = sum_features(segments, one, length1, length2, basis, settings, taken)
-            total[columns] += values
-    columns = np.flatnonzero(total).astype(np.int32)
-    return np.array([columns.size]), narrowed(total[columns]), columns
 
 
 def sum_features(
     segments: Sequence[Segment], found: Sequence[Found], lengths1: I64, lengths2: I64, basis: Basis,
     settings: CountSettings, taken: I64,
 ) -> Rows:  # fmt: skip
-    """A row for each pair: the number of its co-occurrences that add to each feature."""
+    """A row for each pair: the number of its co-occurrences that add to each feature.
+
+    Those of a single pair may be any number: their features are listed in pieces, and added up.
+    """
     terms, windows = len(basis), settings.windows
+    if lengths1.size == 1 and sum(len(own) for own, _ in found) > AT_ONCE:
+        total = np.zeros(6 * terms, np.int64)
+        for own, _ in found:
+            for at in range(0, len(own), AT_ONCE):
+                piece = own.take(slice(at, at + AT_ONCE))
+                one = [(piece, np.array([len(piece)]))]
+                _, counted, some = sum_features(segments, one, lengths1, lengths2, basis, settings, taken)
+                total[some] += counted
+        filled = np.flatnonzero(total)
+        return np.array([filled.size]), narrowed(total[filled]), filled.astype(np.int32)
     span = windows.left + windows.between + windows.right
     clocks = np.zeros(VOIDS + terms, np.int64)
     clock = 1

@@ -80,7 +80,7 @@ def train_file(
             shift = shift_of_none(held_out.decisions, other.decisions, codes, none)
             held_out = held_out._replace(decisions=held_out.decisions + shift)
             model = replace(model, intercept=model.intercept + shift)
-    model = calibrate(model, matrix, targets, *how[1:], options.precision, held_out=held_out)
+    model = calibrate(model, matrix, targets, options.svm, options.precision, held_out)
     if drawn := len(matrix) - len(rows.matrix):  # background pairs may be found
         model = replace(model, trained=np.unique(pair_hashes(rows.matrix)))
     background = {"pairs": drawn, "reversed": turned, "seed": options.seed} if drawn else {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bagpack.basis import Basis, words_of
 from bagpack.contexts.concordance import REST, Context, show_all
-from bagpack.contexts.count import Csr, PairCountsOf, make_rows, sum_pieces
+from bagpack.contexts.count import Csr, PairCountsOf, make_rows, sum_features
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import ContextSource, Target
@@ -115,7 +115,7 @@ class PairEvidence:
         turned = [
             (replace(item, orders=order_of[item.orders]), np.array([len(item)])) for item in self.counted
         ]
-        ends, values, columns = sum_pieces(self.source.segments, turned, one, two, basis, settings, taken)
+        ends, values, columns = sum_features(self.source.segments, turned, one, two, basis, settings, taken)
         found = sum(
             (np.bincount(order_of[item.orders], minlength=3) for item in self.together), np.zeros(3, np.int64)
         )

@@ -256,7 +256,7 @@ def choose_pairs(
 
 def found_rows(scored: ScoredPool, chosen: Sequence[int]) -> list[FoundPair]:
     """The chosen pairs, without sentences and reasons."""
-    own_counts, rows = scored.counts.take(list(chosen)), []
+    own_counts, rows = scored.counts[list(chosen)], []
     both = zip(chosen, own_counts.pairs, own_counts.totals.tolist(), strict=True)
     for rank, (index, (w1, w2), (n_w1, n_w2, _, _, together)) in enumerate(both, 1):
         value, score = (round(float(own[index]), 6) for own in (scored.value, scored.score))

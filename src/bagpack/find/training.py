@@ -120,14 +120,14 @@ def _average(
     for rows in hands:
         own = counts[rows]
         targets = encode_targets([label if row < positives else _no(label) for row in rows.tolist()])
-        part = None if grams is None else {CONDITION: grams[CONDITION][np.ix_(rows, rows)]}
-        model = fit_counts(own, targets, CONDITION, preset, svm, grams=part, keep_training=True)
+        part = grams[CONDITION][np.ix_(rows, rows)] if grams else None
+        model = fit_counts(own, targets, CONDITION, preset, svm, gram=part, keep_training=True)
         assert model.training is not None
         coef[rows] += model.training.coef / len(hands)
         output, sign = model.output_of(label)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            held_out = hold_out(own, targets, CONDITION, preset, svm, grams=part) if positives > 1 else None
+            held_out = hold_out(own, targets, CONDITION, preset, svm, gram=part) if positives > 1 else None
         decisions = model.decisions(own[:positives]) if held_out is None else held_out.decisions[:positives]
         models.append(model)
         scores.append(sign * decisions[:, output])

@@ -1,7 +1,7 @@
 """Calibrated probabilities from held-out decision values, and a threshold below which a model does not answer.
 
 A model's own training rows have larger decision values than new pairs, so calibration takes values of rows that were
-not trained on: one model per fold answers for the rows of that fold (`held_out_decisions`). One curve per output then
+not trained on: one model per fold answers for the rows of that fold (`fitting.hold_out`). One curve per output then
 maps decision values to probabilities, as in scikit-learn's ``CalibratedClassifierCV(ensemble=False)``.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -108,21 +107,14 @@ def calibration_folds(columns: Bools, groups: Index) -> Index | None:
     return out
 
 
-def held_out_decisions(fold: Index, decide: Callable[[Index, Index], Floats]) -> Floats:
-    """Decision values of every row by ``decide(train, test)``, which trains on the other folds, at least one."""
-    parts = [decide(np.flatnonzero(fold != own), np.flatnonzero(fold == own)) for own in np.unique(fold)]
-    out = np.empty((len(fold), parts[0].shape[1]))
-    out[np.argsort(fold, kind="stable")] = np.concatenate(parts)
-    return out
-
-
 def held_out_probabilities(decisions: Floats, columns: Bools, fold: Index) -> Floats:
     """Probabilities of every row by curves that were fitted on the other folds: for reliability and thresholds."""
+    from sklearn.model_selection import PredefinedSplit
 
-    def decide(train: Index, test: Index) -> Floats:
-        return probabilities_of(decisions[test], fit_calibration(decisions[train], columns[train]))
-
-    return held_out_decisions(fold, decide)
+    out = np.empty((len(fold), max(2, columns.shape[1])))
+    for train, test in PredefinedSplit(fold).split():
+        out[test] = probabilities_of(decisions[test], fit_calibration(decisions[train], columns[train]))
+    return out
 
 
 # Answers --------------------------------------------------------------------------------------------------------

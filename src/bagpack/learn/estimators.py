@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack import parallel
@@ -22,13 +22,13 @@ from bagpack.learn.svm import SvmSettings
 from bagpack.learn.targets import Targets, encode_targets
 from bagpack.names import blocks_of
 from bagpack.vectors.counts import PairCounts, as_pairs
-from bagpack.vectors.vectorizer import PairVectorizer
+from bagpack.vectors.vectorizer import PairVectorizer, TakesPairs
 
 if TYPE_CHECKING:
     from bagpack.learn.features import Floats
 
 
-class _PairEstimator(BaseEstimator):
+class _PairEstimator(TakesPairs):
     """What classifier and regressor share: from X to counts, and what a fitted model shows."""
 
     model_: LinearModel
@@ -74,7 +74,7 @@ class _PairEstimator(BaseEstimator):
                 )
             model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
         if targets.kind != "rating":
-            model = replace(model, calibrator=partial(calibrate, model, counts, targets, preset, svm))
+            model = replace(model, calibrator=partial(calibrate, model, counts, targets, svm))
         self.model_ = model
         self.n_features_in_ = 2
         return self
@@ -83,12 +83,6 @@ class _PairEstimator(BaseEstimator):
         check_is_fitted(self)
         with parallel.settings(n_jobs=self.n_jobs):
             return self.model_.decisions(self._counts(X, reset=False))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 class RelationClassifier(ClassifierMixin, _PairEstimator):

@@ -352,8 +352,7 @@ class Features:
     def split(self, weights: Floats) -> dict[str, Floats]:
         """Weights of all columns (columns × outputs) by block."""
         ends = np.cumsum(list(self.blocks.values()))
-        widths = zip(self.blocks.items(), ends, strict=True)
-        return {name: weights[end - width : end] for (name, width), end in widths}
+        return dict(zip(self.blocks, np.split(weights, ends[:-1]), strict=True))
 
     def decisions(self, weights: Floats) -> Floats:
         """Features times weights, columns × outputs: once per word, products pair by pair."""
@@ -364,9 +363,7 @@ class Features:
             weights = weights[width:]
         if len(self.product):
             of_product = np.ascontiguousarray(weights[:width])
-            _product_dots(
-                *row_arrays(self.first), *_by_first(self.w1, self.w2), self.product, of_product, out
-            )
+            _product_dots(*_factors(self.first, self.w1, self.w2), self.product, of_product, out)
             weights = weights[width:]
         out += np.asarray(self.own @ weights)
         return out
@@ -376,16 +373,18 @@ class Features:
         parts = [np.asarray(table.T @ sum_by(rows, coef, table.shape[0])) for table, rows in self.words]
         if len(self.product):
             columns = [np.zeros(self.first.shape[1]) for _ in coef.T]
-            arrays = (*row_arrays(self.first), *_by_first(self.w1, self.w2))
+            arrays = _factors(self.first, self.w1, self.w2)
             for column, own in zip(columns, coef.T, strict=True):
                 _product_sums(*arrays, self.product * own, column)
             parts.append(np.stack(columns, axis=1))
         return np.concatenate([*parts, np.asarray(self.own.T @ coef)])
 
     def squares(self) -> Floats:
-        out = _row_squares(self.own)
+        from sklearn.utils.extmath import row_norms
+
+        out = np.asarray(row_norms(self.own, squared=True))
         for table, rows in self.words:
-            out += _row_squares(table)[rows]
+            out += row_norms(table, squared=True)[rows]
         if len(self.product):
             out += self.product**2 * row_products(self.first, self.w1, self.w2)[1]
         return out
@@ -401,10 +400,6 @@ def with_values(rows: Csr, values: Floats) -> Csr:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _row_squares(rows: Csr) -> Floats:
-    return np.asarray(with_values(rows, rows.data.astype(np.float64) ** 2).sum(axis=1))
-
-
 def row_arrays(rows: Csr) -> tuple[Any, Any, Any]:
     """Arrays of rows as kernels take them; unsigned integers spare them the test for negative indices."""
     return (
@@ -414,9 +409,9 @@ def row_arrays(rows: Csr) -> tuple[Any, Any, Any]:
     )
 
 
-def _by_first(w1: Index, w2: Index) -> tuple[Index, Index, Index]:
-    """An order of pairs in which those of the same first word follow each other, and the pairs."""
-    return np.argsort(w1, kind="stable"), w1.astype(np.int64), w2.astype(np.int64)
+def _factors(rows: Csr, w1: Index, w2: Index) -> tuple[Any, ...]:
+    """Rows, an order of pairs in which those of the same first word follow each other, and the pairs."""
+    return *row_arrays(rows), np.argsort(w1, kind="stable"), w1.astype(np.int64), w2.astype(np.int64)
 
 
 # Products of two words' rows -----------------------------------------------------------------------------------
@@ -492,5 +487,5 @@ def _product_sums(indptr, indices, data, order, w1, w2, coef, weights):  # type:
 def row_products(rows: Csr, w1: Index, w2: Index) -> tuple[Floats, Floats]:
     """Inner product of each pair's two rows, and the squared length of their product column by column."""
     sums, squares = np.zeros(len(w1)), np.zeros(len(w1))
-    _product_totals(*row_arrays(rows), *_by_first(w1, w2), np.zeros(rows.shape[1]), sums, squares)
+    _product_totals(*_factors(rows, w1, w2), np.zeros(rows.shape[1]), sums, squares)
     return sums, squares

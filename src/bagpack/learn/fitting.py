@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -38,81 +38,76 @@ def condition_grams(
 
 def shared_grams(
     counts: PairCounts, conditions: Sequence[str], preset: Preset, learned: Learned | None = None
-) -> dict[str, Floats] | None:
+) -> dict[str, Floats]:
     """Each condition's Gram matrix over all rows, of which that of every fold is a part.
 
-    None if features depend on which rows are trained on (nothing was ``learned`` before), or if the rows are too many
+    Empty if features depend on which rows are trained on (nothing was ``learned`` before), or if the rows are too many
     for a Gram matrix.
     """
     if (preset.learns and learned is None) or not by_gram(len(counts)):
-        return None
+        return {}
     return condition_grams(counts, conditions, preset, learned or {})
 
 
-def fit_conditions(
-    counts: PairCounts, targets: Targets, conditions: Sequence[str] = ("v1v2", "v12", WHOLE),
-    preset: str | Preset = "modern", svm: SvmSettings | None = None, *, learned: Learned | None = None,
-    grams: Mapping[str, Floats] | None = None, keep_training: bool = False,
-) -> dict[str, LinearModel]:  # fmt: skip
-    """One model per condition, trained on all rows of ``counts``.
+def fit_counts(
+    counts: PairCounts, targets: Targets, condition: str = WHOLE, preset: str | Preset = "modern",
+    svm: SvmSettings | None = None, *, learned: Learned | None = None, gram: Floats | None = None,
+    keep_training: bool = False,
+) -> LinearModel:  # fmt: skip
+    """A model of one condition, trained on all rows of ``counts``.
 
-    ``learned`` is what the preset learned, where it was from other rows than these, and ``grams`` each condition's Gram
-    matrix (`shared_grams`), where it was computed before. With ``keep_training``, models keep their training pairs, so
-    that explanations can name them and answers say which they were.
+    ``learned`` is what the preset learned, where it was from other rows than these, and ``gram`` the condition's Gram
+    matrix (`shared_grams`), where it was computed before. With ``keep_training``, the model keeps its training pairs,
+    so that explanations can name them and answers say which they were.
     """
     preset, svm = get_preset(preset), svm or SvmSettings()
     n = len(counts)
     if n != len(targets):
         raise UsageError(f"there are {n} pairs and {len(targets)} targets: one per pair is needed")
-    if learned is None:
-        learned = preset.learn(counts, conditions[0] if len(conditions) == 1 else WHOLE)
-    grams = grams or shared_grams(counts, conditions, preset, learned)
-    solver = "gram" if grams else "blocks"
-    settings: dict[str, Any] = {"C": svm.C, "tol": svm.tol, "rows": n, "solver": solver}
-    if targets.kind == "rating":
-        settings["epsilon"] = svm.epsilon
-    models = {}
-    for condition in conditions:
-        features = preset.features(learned, counts, condition)
-        dual = solve(grams[condition] if grams else features, targets, svm)
-        models[condition] = LinearModel(
-            classes=targets.classes, condition=condition, preset=preset,
-            learned={block: learned[block] for block in blocks_of(condition) if block in learned},
-            weights=features.split(features.combine(dual.coef)), intercept=dual.intercept, basis=counts.basis,
-            counting=counts.settings, source_path=counts.source_path, source_hash=counts.source_hash,
-            settings={**settings, "converged": dual.converged}, place=counts.place,
-            kept=TrainingPairs.of(features, dual.coef, counts.pairs) if keep_training else None,
-            trained=np.unique(pair_hashes(counts)) if keep_training else None,
-        )  # fmt: skip
-    return models
-
-
-def fit_counts(
-    counts: PairCounts, targets: Targets, condition: str = WHOLE, preset: str | Preset = "modern",
-    svm: SvmSettings | None = None, **more: Any,
-) -> LinearModel:  # fmt: skip
-    """One condition's model; see `fit_conditions`."""
     check_trainable(targets)
-    return fit_conditions(counts, targets, (condition,), preset, svm, **more)[condition]
+    learned = preset.learn(counts, condition) if learned is None else learned
+    features = preset.features(learned, counts, condition)
+    if gram is None:
+        gram = shared_grams(counts, [condition], preset, learned).get(condition)
+    dual = solve(features if gram is None else gram, targets, svm)
+    solver, band = (
+        "blocks" if gram is None else "gram",
+        {"epsilon": svm.epsilon} if targets.kind == "rating" else {},
+    )
+    return LinearModel(
+        classes=targets.classes, condition=condition, preset=preset,
+        learned={block: learned[block] for block in blocks_of(condition) if block in learned},
+        weights=features.split(features.combine(dual.coef)), intercept=dual.intercept, basis=counts.basis,
+        counting=counts.settings, source_path=counts.source_path, source_hash=counts.source_hash,
+        settings={"C": svm.C, "tol": svm.tol, "rows": n, "solver": solver, **band, "converged": dual.converged},
+        place=counts.place,
+        kept=TrainingPairs.of(features, dual.coef, counts.pairs) if keep_training else None,
+        trained=np.unique(pair_hashes(counts)) if keep_training else None,
+    )  # fmt: skip
 
 
 def fold_decisions(
-    counts: PairCounts, targets: Targets, train: Index, test: Index, conditions: Sequence[str], preset: str | Preset,
-    svm: SvmSettings, *, learned: Learned | None = None, grams: Mapping[str, Floats] | None = None,
+    counts: PairCounts, targets: Targets, train: Index, test: Index, conditions: Sequence[str], preset: Preset,
+    svm: SvmSettings, *, grams: Mapping[str, Floats], learned: Learned | None = None,
 ) -> dict[str, Floats]:  # fmt: skip
-    """Decision values of the test rows by models of the training rows; see `fit_conditions`.
+    """Decision values of the test rows by SVMs of the training rows: by ``grams``, those of all rows, if there are any.
 
-    From ``grams``, the Gram matrices of all rows, if there are any.
+    What the preset learns is ``learned`` before, or from the training rows.
     """
-    own = targets[train]
-    if not grams:
-        models = fit_conditions(counts[train], own, conditions, preset, svm, learned=learned)
-        return {name: model.decisions(counts[test]) for name, model in models.items()}
-    duals = {name: solve(grams[name][np.ix_(train, train)], own, svm) for name in conditions}
-    return {
-        name: np.asarray(grams[name][np.ix_(test, train)] @ dual.coef + dual.intercept)
-        for name, dual in duals.items()
-    }
+    out, own, rows, tested = {}, targets[train], counts[train], counts[test]
+    if learned is None:
+        learned = {} if grams else preset.learn(rows, conditions[0] if len(conditions) == 1 else WHOLE)
+    parts = {} if grams else shared_grams(rows, conditions, preset, learned)
+    for name in conditions:
+        if grams:
+            dual = solve(grams[name][np.ix_(train, train)], own, svm)
+            values = grams[name][np.ix_(test, train)] @ dual.coef
+        else:
+            features = preset.features(learned, rows, name)
+            dual = solve(parts.get(name, features), own, svm)
+            values = preset.features(learned, tested, name).decisions(features.combine(dual.coef))
+        out[name] = values + dual.intercept
+    return out
 
 
 # Probabilities -------------------------------------------------------------------------------------------------
@@ -127,22 +122,24 @@ class HeldOut(NamedTuple):
 
 def hold_out(
     counts: PairCounts, targets: Targets, condition: str, preset: str | Preset, svm: SvmSettings,
-    grams: Mapping[str, Floats] | None = None,
+    gram: Floats | None = None,
 ) -> HeldOut | None:  # fmt: skip
     """Decision values by cross-validation; None where the rows cannot be divided into folds.
 
-    A pair and its reverse are in one fold. ``grams``: the condition's Gram matrix, where it was computed before.
+    A pair and its reverse are in one fold. ``gram``: the condition's Gram matrix, where it was computed before.
     """
+    from sklearn.model_selection import PredefinedSplit
+
     fold = calibration.calibration_folds(targets.columns, _unordered_pairs(counts))
     if fold is None:
         return None
-    grams = grams or shared_grams(counts, [condition], get_preset(preset))
-
-    def decide(train: Index, test: Index) -> Floats:
-        how = [condition], preset, svm
-        return fold_decisions(counts, targets, train, test, *how, grams=grams)[condition]
-
-    return HeldOut(fold, calibration.held_out_decisions(fold, decide))
+    how = [condition], get_preset(preset)
+    grams = shared_grams(counts, *how) if gram is None else {condition: gram}
+    decisions = np.empty(targets.columns.shape)
+    for train, test in PredefinedSplit(fold).split():
+        found = fold_decisions(counts, targets, train, test, *how, svm, grams=grams)
+        decisions[test] = found[condition]
+    return HeldOut(fold, decisions)
 
 
 def _unordered_pairs(counts: PairCounts) -> Index:
@@ -157,8 +154,8 @@ def _unordered_pairs(counts: PairCounts) -> Index:
 
 
 def calibrate(
-    model: LinearModel, counts: PairCounts, targets: Targets, preset: str | Preset, svm: SvmSettings,
-    precision: float | None = None, held_out: HeldOut | None = None,
+    model: LinearModel, counts: PairCounts, targets: Targets, svm: SvmSettings, precision: float | None = None,
+    held_out: HeldOut | None = None,
 ) -> LinearModel:  # fmt: skip
     """The model with probabilities, and a threshold for ``precision``, both from held-out folds of its training rows.
 
@@ -166,7 +163,7 @@ def calibrate(
     """
     if targets.kind == "rating":
         return model
-    held_out = held_out or hold_out(counts, targets, model.condition, preset, svm)
+    held_out = held_out or hold_out(counts, targets, model.condition, model.preset, svm)
     if held_out is None:
         return model
     fold, decisions = held_out

@@ -167,7 +167,7 @@ class LinearModel:
     def strongest(self, label: Any = None, n: int = 20) -> list[tuple[str, float]]:
         """The n features with the largest weight for ``label``."""
         output, sign = self.output_of(label)
-        weights = sign * np.concatenate([w[:, output] for w in self.weights.values()])
+        weights = sign * self.weight_matrix()[output]
         order = np.argsort(-weights, kind="stable")[:n]
         names = self.feature_names()
         return [(names[j], float(weights[j])) for j in order]

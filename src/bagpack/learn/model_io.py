@@ -214,12 +214,6 @@ def verify_model(path: Path) -> Sequence[str]:
 # The model card: what a model was made from and how well it did, in Markdown ------------------------------------
 
 
-def _card_score(score: Mapping[str, Any], metric: str) -> str:
-    """``81.2 (79.0–83.4)``."""
-    interval = show_interval(score["low"], score["high"], metric)
-    return show_score(score["mean"], metric) + (f" ({interval})" if interval else "")
-
-
 def model_card(
     model: LinearModel, *, title: str = "A BagPack model", scores: Mapping[str, Mapping[str, Any]] | None = None,
     **sections: Mapping[str, Any],
@@ -228,11 +222,12 @@ def model_card(
 
     ``scores`` has, per row (a condition, a baseline) and metric, a mapping with ``mean``, ``low`` and ``high``.
     """
-    shown = {
-        f"{name}: {metric_label(metric)}": _card_score(value, metric)
-        for name, row in (scores or {}).items()
-        for metric, value in row.items()
-    }
+    shown = {}  # 81.2 (79.0–83.4)
+    for name, row in (scores or {}).items():
+        for metric, score in row.items():
+            interval = show_interval(score["low"], score["high"], metric)
+            between = f" ({interval})" if interval else ""
+            shown[f"{name}: {metric_label(metric)}"] = show_score(score["mean"], metric) + between
     strongest = {
         str(label): ", ".join(f"`{name}` {weight:+.3f}" for name, weight in model.strongest(label, STRONGEST))
         for label in model.classes or (None,)

@@ -12,8 +12,6 @@ from bagpack.errors import InputError
 from bagpack.numbers import many
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from bagpack.learn.features import Bools, Floats, Index
 
 MOST_LABELS = 1_000
@@ -35,10 +33,9 @@ class Targets:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows: ArrayLike | slice) -> Targets:
+    def __getitem__(self, rows: Any) -> Targets:
         """The targets at ``rows``; the classes stay those of the whole set."""
-        own = rows if isinstance(rows, slice) else np.asarray(rows)
-        return replace(self, codes=self.codes[own], ratings=self.ratings[own])
+        return replace(self, codes=self.codes[rows], ratings=self.ratings[rows])
 
     @property
     def kind(self) -> Kind:

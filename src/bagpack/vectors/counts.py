@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack.basis import Basis
@@ -36,6 +36,10 @@ KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
 KEPT = 4  # combinations of corpus, basis and settings
 BANDS = {"0": (0, 0), "1–9": (1, 9), "10–99": (10, 99), "100+": (100, np.inf)}
 MOST_ENTRIES = 50_000_000  # non-zero counts of each; 400 MB
+
+
+def _column_of_totals(number: int) -> Any:
+    return property(lambda counts: counts.totals[:, number])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,26 +101,20 @@ class PairCounts:
     def w2(self) -> I64:
         return self.word_of[self.rows[:, 1]]
 
-    def take(self, rows: ArrayLike | slice) -> PairCounts:
-        """Some of the pairs (numbers, a mask or a slice), in the given order; the tables are shared."""
-        own = rows if isinstance(rows, slice) else np.asarray(rows)
-        if isinstance(own, np.ndarray) and own.dtype != np.bool_:
-            own = own.astype(np.intp)
-        return replace(self, rows=self.rows[own], pair_of=self.pair_of[own], swapped=self.swapped[own])
-
     def __getitem__(self, rows: Any) -> PairCounts:
-        """See `take`; with ``shape``, all that scikit-learn's cross-validation needs."""
-        return self.take(rows[0] if isinstance(rows, tuple) else rows)
+        """Some of the pairs (numbers, a mask or a slice), in the given order; the tables are shared."""
+        own = rows[0] if isinstance(rows, tuple) else rows  # a tuple is what scikit-learn asks for
+        return replace(self, rows=self.rows[own], pair_of=self.pair_of[own], swapped=self.swapped[own])
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self), 10 * len(self.basis)
+        return len(self), 10 * len(self.basis)  # with `__getitem__`, all that cross-validation needs
 
     def rows_of(self, pairs: Iterable[Pair]) -> PairCounts:
         """The rows of these pairs, in their order."""
         number = {pair: i for i, pair in enumerate(self.pairs)}
         try:
-            return self.take([number[str(w1), str(w2)] for w1, w2 in pairs])
+            return self[[number[str(w1), str(w2)] for w1, w2 in pairs]]
         except KeyError as error:
             raise StoreError(
                 f"the matrix does not hold the pair {' '.join(error.args[0])}; count all pairs with bagpack vectors "
@@ -128,51 +126,30 @@ class PairCounts:
         return replace(self, rows=self.rows[:, ::-1].copy(), swapped=~self.swapped)
 
     @property
-    def n_w1(self) -> I64:
-        """Occurrences of w1 in the corpus."""
-        return self.occurrences[self.w1]
+    def totals(self) -> I64:
+        """Of each pair in the corpus: n(w1), n(w2), co-occurrences with w1 first, with w2 first, in either order."""
+        words = self.occurrences[self.word_of[self.rows]]
+        return np.hstack([words, self._by_order(self.found)])
+
+    n_w1, n_w2, n_plus, n_minus, seen = map(_column_of_totals, range(5))  # whether or not a cap applied
 
     @property
-    def n_w2(self) -> I64:
-        return self.occurrences[self.w2]
+    def counted(self) -> I64:
+        """Co-occurrences of each pair that were counted: `seen`, unless a cap applied."""
+        return self._by_order(self.taken)[:, 2]
 
-    @property
-    def n_plus(self) -> I64:
-        """Co-occurrences with w1 first, in the corpus."""
-        return self._in_order(self.found, 0)
-
-    @property
-    def n_minus(self) -> I64:
-        return self._in_order(self.found, 1)
-
-    @property
-    def seen(self) -> I64:
-        """Co-occurrences of each pair in either order, whether or not a cap applied."""
-        return self._either_order(self.found)
+    def _by_order(self, table: I64) -> I64:
+        """Co-occurrences of each pair: with w1 first, with w2 first, in either order."""
+        own = np.vstack([table, np.zeros((1, 2), np.int64)])[self.pair_of]  # row -1: a word is unknown
+        own[self.swapped] = own[self.swapped, ::-1]
+        # A co-occurrence of a word with itself is of both orders.
+        return np.column_stack([own, np.where(self.w1 == self.w2, own[:, 0], own.sum(axis=1))])
 
     @property
     def bands(self) -> dict[str, Bools]:
         """The pairs of each band of `seen`."""
         seen = self.seen
         return {name: (seen >= low) & (seen <= high) for name, (low, high) in BANDS.items()}
-
-    @property
-    def counted(self) -> I64:
-        """Co-occurrences of each pair that were counted: `seen`, unless a cap applied."""
-        return self._either_order(self.taken)
-
-    def _in_order(self, table: I64, order: int) -> I64:
-        with_zero = np.vstack([table, np.zeros((1, 2), np.int64)])  # row -1, of pairs with an unknown word
-        return with_zero[self.pair_of, np.where(self.swapped, 1 - order, order)]
-
-    def _either_order(self, table: I64) -> I64:
-        plus, minus = (self._in_order(table, order) for order in range(2))
-        return np.where(self.w1 == self.w2, plus, plus + minus)  # one of a word with itself is of both orders
-
-    @property
-    def totals(self) -> I64:
-        """n(w1), n(w2), n+, n− and co-occurrences in either order of each pair in the corpus, pairs × 5."""
-        return np.stack([self.n_w1, self.n_w2, self.n_plus, self.n_minus, self.seen], axis=1)
 
     @cached_property
     def _is_unknown(self) -> Bools:
@@ -270,48 +247,43 @@ class CountCache:
     """
 
     def __init__(self, basis: Basis, settings: CountSettings) -> None:
-        self.basis, self.settings = basis, settings
+        self._how = basis, settings
         self._rows: dict[Any, tuple[NDArray[Any], NDArray[Any], I64]] = {}
         self._lock = threading.Lock()
         self._entries = 0
 
     def words(self, source: ContextSource, targets: Sequence[Target]) -> tuple[Csr, I64]:
         """Counts of these targets, all different, and how often each occurs."""
-        keys = [key_of(target) for target in targets]
-        return self._counted(keys, targets, lambda new: source.count_words(new, self.basis, self.settings), 2)
+        asked = {target.keys: target for target in targets}
+        return self._counted(asked, 2, lambda new: source.count_words(new, *self._how))
 
     def pairs(self, source: ContextSource, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
         """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
 
         def count(new: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
-            counted = source.count_pairs(new, self.basis, self.settings)
+            counted = source.count_pairs(new, *self._how)
             return counted.rows, np.hstack([counted.found, counted.taken])
 
-        keys = [(one.keys, two.keys) for one, two in pairs]
-        table, integers = self._counted(keys, pairs, count, 6)
+        table, integers = self._counted({(one.keys, two.keys): (one, two) for one, two in pairs}, 6, count)
         return table, integers[:, :2], integers[:, 2:]
 
     def _counted(
-        self,
-        keys: Sequence[Any],
-        asked: Sequence[Any],
-        count: Callable[[Any], tuple[Csr, I64]],
-        segments: int,
+        self, asked: Mapping[Any, Any], segments: int, count: Callable[[Any], tuple[Csr, I64]]
     ) -> tuple[Csr, I64]:
-        """Rows and integers of what is asked for; new ones are counted first."""
+        """Rows and integers of what is asked for, by key; what is new is counted first."""
         if self._entries > MOST_ENTRIES:
             self._rows, self._entries = {}, 0  # another thread may be reading the old ones
         kept = self._rows
-        if new := [k for k, key in enumerate(keys) if key not in kept]:
-            rows, own = count([asked[k] for k in new])
+        if new := [key for key in asked if key not in kept]:
+            rows, own = count([asked[key] for key in new])
             parts = (*(np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data)), own)
             with self._lock:
-                kept.update(zip((keys[k] for k in new), zip(*parts, strict=True), strict=True))
+                kept.update(zip(new, zip(*parts, strict=True), strict=True))
                 self._entries += rows.nnz + len(new)
-        if len(new) == len(keys):
+        if len(new) == len(asked):
             return (rows, own) if new else count([])
-        columns, values, integers = zip(*(kept[key] for key in keys), strict=True)
-        ends, width = np.cumsum(list(map(len, values))), segments * len(self.basis)
+        columns, values, integers = zip(*(kept[key] for key in asked), strict=True)
+        ends, width = np.cumsum(list(map(len, values))), segments * len(self._how[0])
         return make_rows(np.concatenate(values), np.concatenate(columns), ends, width), np.array(integers)
 
 
@@ -335,11 +307,6 @@ def count_cached(
     return count_pairs(source, pairs, basis, settings, cache_of(source, basis, settings))
 
 
-def key_of(target: Target) -> str:
-    """The key of a word, a multi-word target's keys joined."""
-    return KEY_SEPARATOR.join(target.keys)
-
-
 def count_pairs(
     source: ContextSource, pairs: Iterable[Pair], basis: Basis, settings: CountSettings,
     cache: CountCache | None = None, target_of: Mapping[str, Target] | None = None,
@@ -354,10 +321,10 @@ def count_pairs(
     names = list(number)
     rows = np.fromiter(map(number.__getitem__, given), np.int64, len(given)).reshape(-1, 2)
     resolved = source.resolve(names) if target_of is None else [target_of[name] for name in names]
-    keys = ["" if target is None else key_of(target) for target in resolved]
+    keys = ["" if target is None else KEY_SEPARATOR.join(target.keys) for target in resolved]
     target_of_key = {key: target for key, target in zip(keys, resolved, strict=True) if target is not None}
-    targets = [target_of_key[key] for key in sorted(target_of_key)]
-    rank = {key_of(target): k for k, target in enumerate(targets)}
+    rank = {key: k for k, key in enumerate(sorted(target_of_key))}
+    targets = [target_of_key[key] for key in rank]
     words, occurrences = cache.words(source, targets)
     word_of = np.array([rank.get(key, -1) for key in keys], np.int64)
     unknown = np.flatnonzero(word_of < 0)

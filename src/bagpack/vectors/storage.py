@@ -38,38 +38,37 @@ CURE = "the matrix is damaged: restore the file, or count the pairs again with b
 ROWS_AT_ONCE = 1000  # of an export
 
 
-def at_least(least: int, bound: str = "") -> Any:
-    """Values from `least` on, below a number of the matrix if one is given."""
+def no_negative(values: NDArray[Any], numbers: Numbers) -> str:
+    """0 or more."""
+    least = int(values.min(initial=0))
+    return f"holds {least:,}, but counts are not negative" if least < 0 else ""
 
-    def rule(values: NDArray[Any], numbers: Numbers) -> str:
-        low, high = (int(values.min()), int(values.max())) if values.size else (least, -1)
-        if low < least or (bound and high >= numbers[bound]):
-            return f"holds {low:,} to {high:,}, but the least is {least}, and the bound {bound or 'none'}"
-        return ""
 
-    return rule
+def row_or_none(values: NDArray[Any], numbers: Numbers) -> str:
+    """The row of an unordered pair, or -1."""
+    return below("unordered pairs")(values[values != -1], numbers)
 
 
 def _csr_files(name: str, rows: str, entries: str, columns: str) -> dict[str, Array]:
     return {
         f"{name}.indptr": Array("<i8", f"{rows}+1", ascending(entries, exact=True)),
         f"{name}.indices": Array("<i4", entries, below(columns)),
-        f"{name}.data": Array("<i4", entries, at_least(0)),
+        f"{name}.data": Array("<i4", entries, no_negative),
     }
 
 
 # What each file means is in docs/formats.md.
 ARRAYS = {
     **_csr_files("words", "words", "word entries", "word columns"),
-    "words.found": Array("<i8", "words", at_least(0)),
+    "words.found": Array("<i8", "words", no_negative),
     **_csr_files("pairs", "unordered pairs", "pair entries", "pair columns"),
-    "pairs.found": Array("<i8", "unordered pairs × 2", at_least(0)),
-    "pairs.taken": Array("<i8", "unordered pairs × 2", at_least(0)),
+    "pairs.found": Array("<i8", "unordered pairs × 2", no_negative),
+    "pairs.taken": Array("<i8", "unordered pairs × 2", no_negative),
     **strings("names", "names", "name bytes"),
     **strings("keys", "names", "key bytes"),
     "names.word": Array("<i8", "names", below("words")),
     "rows.names": Array("<i8", "rows × 2", below("names")),
-    "rows.pair": Array("<i8", "rows", at_least(-1, "unordered pairs")),
+    "rows.pair": Array("<i8", "rows", row_or_none),
     "rows.swapped": Array("|u1", "rows", below("two")),
 }
 
@@ -78,19 +77,14 @@ NUMBERS = ("pairs", "words", "distinct_pairs", "terms")
 ENTRIES = {**dict.fromkeys(NUMBERS, int), "settings": dict, "source": {"path": str, "content_hash": str}}
 
 
-def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None:
-    """Write counts as a directory; it gets its name when it is complete."""
-    with new_artefact(path, MATRIX, overwrite=overwrite) as draft:
-        draft.manifest = _write(counts.compact(), draft.directory)
-
-
 def is_matrix(path: Path) -> bool:
     """Whether a matrix, intact or damaged, is at a path."""
     return is_kind(path, MATRIX)
 
 
-def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
-    """Write the arrays and the basis; returns what the manifest says about them."""
+def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None:
+    """Write counts as a directory; it gets its name when it is complete."""
+    counts = counts.compact()
     arrays: dict[str, NDArray[Any]] = {
         "words.found": counts.occurrences, "pairs.found": counts.found, "pairs.taken": counts.taken,
         "names.word": counts.word_of, "rows.names": counts.rows, "rows.pair": counts.pair_of,
@@ -102,9 +96,7 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
                 f"a count of {rows.data.max():,} does not fit into the matrix format; give --limit"
             )
         arrays |= {f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")}
-    write_arrays(directory, arrays, ARRAYS)
-    write_bytes(directory / "basis.tsv", counts.basis.to_tsv().encode())
-    return {
+    manifest = {
         "pairs": len(counts),
         "words": counts.words.shape[0],
         "distinct_pairs": counts.together.shape[0],
@@ -118,6 +110,10 @@ def _write(counts: PairCounts, directory: Path) -> dict[str, Any]:
         "capped_pairs": counts.capped_pairs,
         "bagpack": __version__,
     }
+    with new_artefact(path, MATRIX, overwrite=overwrite) as draft:
+        write_arrays(draft.directory, arrays, ARRAYS)
+        write_bytes(draft.directory / "basis.tsv", counts.basis.to_tsv().encode())
+        draft.manifest = manifest
 
 
 def _open(path: Path) -> tuple[Artefact, dict[str, int], CountSettings]:

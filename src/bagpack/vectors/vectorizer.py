@@ -22,8 +22,18 @@ from bagpack.sources import as_source
 from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 
 
+class TakesPairs(BaseEstimator):
+    """An estimator whose X is pairs of words, or their counts."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
 # Rows are sparse, so there is no set_output.
-class PairVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class PairVectorizer(TransformerMixin, TakesPairs, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Counts v1, v2 and v12 of word pairs in a corpus.
 
     ``corpus`` is a `Corpus`, another source of contexts, or its path; ``b`` the number of unigrams and of bigrams
@@ -76,10 +86,3 @@ class PairVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         check_is_fitted(self, "basis_")
         return np.array(feature_names(self.basis_.terms, self.condition), dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = True
-        return tags

@@ -43,7 +43,6 @@ TERMS = 10_000
 WIDE_TERMS = 5_000  # of analogies
 DIMENSIONS = 300
 SETTINGS = CountSettings(Windows(before=4, after=4), limit=5_000)
-WIDE = CountSettings(Windows(before=4, after=4))
 SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
 NAME = "word-vectors"  # in the directory of a store
 KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
@@ -192,11 +191,9 @@ def _vectors_of(path: str, content_hash: str) -> WordVectors:
     return found
 
 
-def count_words(
-    corpus: Corpus, targets: Sequence[Target], unigrams: Sequence[str], settings: CountSettings = SETTINGS
-) -> sparse.csr_array:
+def count_words(corpus: Corpus, targets: Sequence[Target], unigrams: Sequence[str]) -> sparse.csr_array:
     """Contexts of each target, targets × unigrams, both sides together."""
-    rows, _ = corpus.count_words(targets, Basis(tuple(unigrams), ()), settings)
+    rows, _ = corpus.count_words(targets, Basis(tuple(unigrams), ()), SETTINGS)
     return sparse.csr_array(rows[:, : len(unigrams)] + rows[:, len(unigrams) :])
 
 
@@ -216,15 +213,14 @@ def wide_rows(corpus: Corpus, targets: Sequence[Target | None]) -> sparse.csr_ar
 
     The row of None is zero.
     """
+    from sklearn.preprocessing import normalize
+
     unigrams, counts = top_unigrams(corpus, WIDE_TERMS)
     shares = np.array(counts, np.float64) ** SMOOTHING
     known = [k for k, target in enumerate(targets) if target is not None]
-    found = count_words(corpus, [target for target in targets if target is not None], unigrams, WIDE)
-    rows = ppmi(found, shares / shares.sum())
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    scale = sparse.diags_array(1 / np.where(lengths > 0, lengths, 1))
+    found = count_words(corpus, [target for target in targets if target is not None], unigrams)
     spread = sparse.csr_array((np.ones(len(known)), (known, range(len(known)))), (len(targets), len(known)))
-    return sparse.csr_array(spread @ scale @ rows)
+    return sparse.csr_array(normalize(spread @ ppmi(found, shares / shares.sum())))
 
 
 def unit(rows: F32) -> F32:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
-from bagpack.contexts.kernels.tokens import prefetch, same_sentence
+from bagpack.contexts.kernels.tokens import prefetch, window_end
 from bagpack.kernels import kernel, lower_bound
 
 SLICE = 256  # occurrences whose blocks are looked at before any is looked at closely
@@ -95,7 +95,7 @@ def settle(  # type: ignore[no-untyped-def]
     """Keep pending co-occurrences that are within one sentence, up to the cap of their pair; returns the end."""
     for n in range(count):
         first, second, order, k = waiting[n, 0], waiting[n, 1], waiting[n, 2], waiting[n, 3]
-        if not same_sentence(tokens, first, second):
+        if window_end(tokens, first + 1, second - first) <= second:  # a sentence starts in between
             continue
         found[k, PLUS] += order != MINUS
         found[k, MINUS] += order != PLUS

@@ -9,15 +9,6 @@ from bagpack.kernels import intrinsic, kernel
 
 
 @kernel
-def same_sentence(tokens, first, second):  # type: ignore[no-untyped-def]
-    """Whether no sentence starts in first+1..second."""
-    for position in range(first + 1, second + 1):  # noqa: SIM110 (numba has no generators here)
-        if tokens[position] & SENTENCE_START:
-            return False
-    return True
-
-
-@kernel
 def window_start(tokens, position, reach):  # type: ignore[no-untyped-def]
     """First token of the up to `reach` tokens before `position` in its sentence."""
     start = position
