@@ -19,6 +19,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from tests.made_up import world  # noqa: F401 (a fixture)
+
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
 settings.register_profile("bagpack", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("quick", settings.get_profile("bagpack"), max_examples=15)
