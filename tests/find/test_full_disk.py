@@ -10,10 +10,11 @@ import pytest
 from bagpack.errors import BagpackError
 from bagpack.find.answers import Answers, read_answers
 from tests.kills import as_nobody
+from tests.made_up import table
 
 from .conftest import GIVEN, HELD_OUT
 
-TABLE = "w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN)
+TABLE = table((*pair, "part") for pair in GIVEN)
 
 
 @pytest.fixture
