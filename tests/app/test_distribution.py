@@ -16,7 +16,7 @@ from tests.conftest import LIMIT, bagpack_command, free_port
 def test_counts_are_those_of_the_corpus(web, world, words, by):
     query = {"w1": words[0], "w2": words[1] if len(words) > 1 else "", "by": by}
     data = web.get("/distribution.json", params=query).json()
-    corpus = Corpus.open(world / "c.bp")
+    corpus = Corpus.open(world.store)
     assert data["total"] == corpus.contexts(*words, limit=None).total > 0
     assert sum(row["count"] for row in data["rows"]) == data["total"]
     for row in data["rows"]:
@@ -29,8 +29,8 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
 def test_the_explorer_of_a_subcorpus_says_where_it_is_and_ends_quietly(world, tmp_path, monkeypatch):
     """`bagpack serve --where`: all pages count the selected documents alone. Ctrl-C is no error."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
-    where, port, corpus = "genre == news and year < 1950", free_port(), Corpus.open(world / "c.bp")
+    (tmp_path / "c[v2].bp").symlink_to(world.store)
+    where, port, corpus = "genre == news and year < 1950", free_port(), Corpus.open(world.store)
     command = bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port, "--where", where)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     said, base = process.stderr.readline().decode(), f"http://127.0.0.1:{port}"

@@ -16,7 +16,7 @@ from tests.conftest import LIMIT, served
 def limited(world):
     """A server with little time, few connections and few places in its queues."""
     limits = {"head_seconds": 1, "transfer_seconds": 2, "seconds": 3, "waiting": 40, "connections": 300}
-    with served("serve", world / "c.bp", "--model", world / "m.model", limits=limits) as started:
+    with served("serve", world.store, "--model", world.model(), limits=limits) as started:
         yield started
 
 
