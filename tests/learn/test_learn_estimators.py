@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
-from tests.contexts.stores import make_store
-from tests.evaluate.conftest import made_up_pairs, made_up_text
 from tests.learn.learn_oracle import without_counts
+from tests.made_up import LABELS, PAIRS
 from tests.synthetic import make_counts
 
 from bagpack import PairVectorizer
@@ -36,41 +35,33 @@ def data():
     return X, np.array(["hyper", "mero", "random"])[y]
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    sentences = [line.split() for line in made_up_text()]
-    return make_store(tmp_path_factory.mktemp("estimators"), sentences)
-
-
-@pytest.fixture(scope="module")
-def labelled():
-    return [(a, b) for a, b, _ in made_up_pairs()], [label for *_, label in made_up_pairs()]
+@pytest.fixture(scope="session")
+def corpus(world):
+    return Corpus.open(world.store)
 
 
 @pytest.mark.parametrize("preset", ["modern", "paper"])
-def test_pairs_and_their_counts_give_the_same_decisions(corpus, labelled, preset):
-    pairs, labels = labelled
-    direct = RelationClassifier(PairVectorizer(corpus, b=40), preset=preset).fit(pairs, labels)
-    wanted = direct.decision_function(pairs)
-    X = PairVectorizer(corpus, b=40).fit(pairs).count(pairs)
-    for source, asked in ((X, pairs), (None, X)):
-        found = RelationClassifier(source, preset=preset).fit(asked, labels).decision_function(asked)
+def test_pairs_and_their_counts_give_the_same_decisions(corpus, preset):
+    direct = RelationClassifier(PairVectorizer(corpus, b=40), preset=preset).fit(PAIRS, LABELS)
+    wanted = direct.decision_function(PAIRS)
+    X = PairVectorizer(corpus, b=40).fit(PAIRS).count(PAIRS)
+    for source, asked in ((X, PAIRS), (None, X)):
+        found = RelationClassifier(source, preset=preset).fit(asked, LABELS).decision_function(asked)
         np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(direct.model_.scores_of(direct.model_.decisions(pairs)), wanted)
-    default = RelationClassifier(corpus).fit(pairs, labels)
-    assert len(default.model_.basis.unigrams) == len(PairVectorizer(corpus).fit(pairs).basis_.unigrams)
+    np.testing.assert_array_equal(direct.model_.scores_of(direct.model_.decisions(PAIRS)), wanted)
+    default = RelationClassifier(corpus).fit(PAIRS, LABELS)
+    assert len(default.model_.basis.unigrams) == len(PairVectorizer(corpus).fit(PAIRS).basis_.unigrams)
 
 
-def test_parameters_of_the_vectorizer_are_used_and_it_is_not_fitted_itself(corpus, labelled):
-    pairs, labels = labelled
+def test_parameters_of_the_vectorizer_are_used_and_it_is_not_fitted_itself(corpus):
     vectorizer = PairVectorizer(corpus, b=40)
-    classifier = RelationClassifier(vectorizer).fit(pairs, labels)
+    classifier = RelationClassifier(vectorizer).fit(PAIRS, LABELS)
     assert not hasattr(vectorizer, "basis_")
-    classifier.set_params(source__b=15).fit(pairs, labels)
+    classifier.set_params(source__b=15).fit(PAIRS, LABELS)
     assert len(classifier.model_.basis.unigrams) == 15
 
 
-def test_clone_shares_the_source_and_cross_validation_does_not_count_again(corpus, labelled):
+def test_clone_shares_the_source_and_cross_validation_does_not_count_again(corpus):
     class Counting(Corpus):
         asked = 0
 
@@ -78,24 +69,21 @@ def test_clone_shares_the_source_and_cross_validation_does_not_count_again(corpu
             Counting.asked += len(pairs)
             return super().count_pairs(pairs, *args)
 
-    pairs, labels = labelled
     forget()
     source = Counting.open(corpus.path)
     classifier = RelationClassifier(PairVectorizer(source, b=30))
-    assert len(cross_val_score(classifier, pairs, labels, cv=4, error_score="raise")) == 4
-    assert Counting.asked == len(set(pairs))
-    copied = clone(classifier.fit(pairs, labels))
+    assert len(cross_val_score(classifier, PAIRS, LABELS, cv=4, error_score="raise")) == 4
+    assert Counting.asked == len(set(PAIRS))
+    copied = clone(classifier.fit(PAIRS, LABELS))
     assert not hasattr(copied, "model_") and copied.source.corpus is source
-    copied.fit(pairs, labels)
-    assert Counting.asked == len(set(pairs))
-    assert copy.deepcopy(classifier).model_.predict(pairs).tolist() == classifier.predict(pairs).tolist()
+    copied.fit(PAIRS, LABELS)
+    assert Counting.asked == len(set(PAIRS))
+    assert copy.deepcopy(classifier).model_.predict(PAIRS).tolist() == classifier.predict(PAIRS).tolist()
 
 
-def test_grid_search_finds_the_better_setting(corpus, labelled):
-    pairs, labels = labelled
-    order = np.random.default_rng(0).permutation(len(pairs))
-    pairs, labels = [pairs[i] for i in order], [labels[i] for i in order]
-    ratings = [float(label == labels[0]) for label in labels]
+def test_grid_search_finds_the_better_setting(corpus):
+    order = np.random.default_rng(0).permutation(len(PAIRS))
+    pairs, ratings = [PAIRS[i] for i in order], [float(LABELS[i] == "kind") for i in order]
     search = GridSearchCV(RatingRegressor(PairVectorizer(corpus, b=40)), {"C": [1e-8, 1.0]}, cv=3)
     search.fit(pairs, ratings)
     assert search.best_params_ == {"C": 1.0} and search.best_score_ > 0.2

@@ -5,19 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.evaluate.conftest import made_up_pairs, relations, store  # noqa: F401 (fixtures)
+from tests.made_up import LABELS, PAIRS, train
 from tests.synthetic import make_counts
 
 import bagpack
 from bagpack import RelationClassifier
-from bagpack.evaluate.run import CountOptions
-from bagpack.evaluate.train import TrainOptions, answer_rows, train_file
+from bagpack.evaluate.train import answer_rows
 from bagpack.learn.calibration import Threshold
 from bagpack.learn.fitting import calibrate
 from bagpack.learn.model_io import save_model
-
-PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
-LABELS = [label for *_, label in made_up_pairs()]
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +56,8 @@ def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkey
     """Cross-validation and grids that never ask do not pay for them."""
     X, y = data
     calls = []
-    monkeypatch.setattr(
-        "bagpack.learn.estimators.calibrate", lambda *given: calls.append(1) or calibrate(*given)
-    )
+    counted = "bagpack.learn.estimators.calibrate"
+    monkeypatch.setattr(counted, lambda *given: calls.append(1) or calibrate(*given))
     classifier = RelationClassifier().fit(X[:200], y[:200])
     classifier.score(X[200:], y[200:])
     assert not calls
@@ -72,34 +67,21 @@ def test_probabilities_are_calibrated_when_they_are_first_asked_for(data, monkey
     assert len(calls) == 1
 
 
-def test_a_saved_estimator_has_its_probabilities(store, tmp_path):  # noqa: F811
-    vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    classifier = RelationClassifier(vectorizer).fit(PAIRS, LABELS)
-    path = save_model(classifier.model_, tmp_path / "m.model")
-    found = bagpack.load(path).predict_proba(PAIRS)
-    np.testing.assert_allclose(found, classifier.predict_proba(PAIRS), atol=1e-9)
-    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer).fit(PAIRS, LABELS)))
-    np.testing.assert_allclose(again.predict_proba(PAIRS), found, atol=1e-9)
-
-
 @pytest.mark.parametrize("preset", ["modern", "paper"])
-def test_a_loaded_model_answers_as_the_command_line_does(store, relations, tmp_path, preset):  # noqa: F811
-    out = str(tmp_path / "m.model")
-    options = TrainOptions(preset=preset, scores=False, precision=0.8, counting=CountOptions(40))
-    train_file(str(store), str(relations), out, options)
-    pairs = PAIRS[:6]
-    asked = [*pairs, ("kinda00", "nosuchword")]
-    model = bagpack.load(out)
+def test_saved_pickled_and_trained_by_the_command_a_model_answers_alike(world, tmp_path, preset):
+    vectorizer = bagpack.PairVectorizer(str(world.store), b=40)
+    classifier = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)
+    again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)))
+    saved = bagpack.load(save_model(classifier.model_, tmp_path / "saved.model"))
+    for own in (again, saved):
+        np.testing.assert_allclose(own.predict_proba(PAIRS), classifier.predict_proba(PAIRS), atol=1e-9)
+    model = bagpack.load(train(world.store, world.table, tmp_path / "m.model", preset=preset, precision=0.8))
+    decisions = model.scores_of(model.decisions(PAIRS))
+    np.testing.assert_allclose(classifier.decision_function(PAIRS), decisions, atol=1e-9)
+    asked = [*PAIRS[:6], ("kinda00", "nosuchword")]
     header, *rows = answer_rows(model, model.count(asked, model.open_source()))
-    assert header == ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
-    assert rows[-1][2] == ""
-    assert [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
-    assert list(model.predict(pairs)) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
-    probabilities = model.predict_proba(pairs)
-    labels = model.predict(pairs)
+    assert rows[-1][2] == "" and [row[-1] for row in rows] == ["yes"] * 6 + ["no"]
+    labels, probabilities = model.predict(PAIRS[:6]), model.predict_proba(PAIRS[:6])
+    assert list(labels) == [max(zip(row[4:7], header[4:7], strict=True))[1] for row in rows[:6]]
     own = [one[model.classes.index(label)] for one, label in zip(probabilities, labels, strict=True)]
     assert own == pytest.approx([row[3] for row in rows[:6]], abs=1e-5)
-    # The same as an estimator over the same corpus.
-    vectorizer = bagpack.PairVectorizer(str(store), b=40)
-    direct = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS).decision_function(PAIRS)
-    np.testing.assert_allclose(direct, model.scores_of(model.decisions(PAIRS)), atol=1e-9)

@@ -48,14 +48,18 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize(
-    "key", ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. a\n1. (b)\n"]
-)
-def test_toefl_text_with_its_key_next_to_it(read, text, key):
-    got = read(text, key, "set.qst")
-    assert [(q.kind, q.stem, q.answer) for q in got] == [("synonyms", "glad", 1), ("synonyms", "quick", 0)]
-    assert [q.choices for q in got] == [("sad", "happy", "tall"), ("fast", "good-natured")]
+KEYS = ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. a\n1. (b)\n"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_toefl_text_with_its_key_next_to_it(read, key):
+    for text in TEXTS:
+        got = read(text, key, "set.qst")
+        assert [(q.kind, q.stem, q.answer) for q in got] == [
+            ("synonyms", "glad", 1),
+            ("synonyms", "quick", 0),
+        ]
+        assert [q.choices for q in got] == [("sad", "happy", "tall"), ("fast", "good-natured")]
 
 
 def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(read):
@@ -65,19 +69,19 @@ def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(read):
 
 
 BAD = {
-    "Dear all,\nhello.\n": "has no questions in a known format",
-    "src\na b n:n\nc d n:n\ne f n:n\n": r"q\.txt:2: no answer; put the right",
-    "src\na b n:n\nc d n:n\ne f n:n\ne\n": "the answer e is none of the choices",
-    "src\na b n:n\nc d n:n\nno choice n:n\nb\n": "the answer is the placeholder",
-    "src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n": r"q\.txt:5: 'a' is not a pair",
-    "1. a\na. b\nb. c\n": r"q\.txt:1: the question has no answer; put the answers into q\.ans",
-    "1. a\na. b\nc. d\n": r"q\.txt:3: this is choice c where b should follow",
-    "a | | b\n": r"q\.txt:1: a word between the bars is empty",
+    "Dear all,\nhello.\n": "no questions in a known format",
+    "src\na b n:n\nc d n:n\ne f n:n\n": "q.txt:2: no answer",
+    "src\na b n:n\nc d n:n\ne f n:n\ne\n": "the answer e is none",
+    "src\na b n:n\nc d n:n\nno choice n:n\nb\n": "the placeholder",
+    "src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n": "q.txt:5: 'a' is not a pair",
+    "1. a\na. b\nb. c\n": "q.txt:1: the question has no answer; put the answers into q.ans",
+    "1. a\na. b\nc. d\n": "q.txt:3: this is choice c where b should follow",
+    "a | | b\n": "q.txt:1: a word between the bars is empty",
 }
 
 
-@pytest.mark.parametrize("text", BAD)
-def test_bad_input(read, text):
-    with pytest.raises(InputError, match=BAD[text]) as caught:
-        read(text)
-    assert "\n" not in str(caught.value)
+def test_bad_input(read):
+    for text, message in BAD.items():
+        with pytest.raises(InputError) as caught:
+            read(text)
+        assert message in str(caught.value) and "\n" not in str(caught.value)

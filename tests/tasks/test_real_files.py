@@ -17,7 +17,6 @@ from bagpack.tasks.workbook import read_workbook
 
 ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"]]
 PAIRS = [("cat", "animal"), ("wheel", "car")]
-LABELS = ["isa", "part"]
 
 
 def lines(separator, rows=ROWS, end="\n"):
@@ -75,13 +74,13 @@ def test_what_people_have_is_read(tmp_path, case):
     path = tmp_path / name
     path.write_bytes(as_bytes(content))
     data = read_dataset(path)
-    assert data.pairs == PAIRS
-    assert data.labels == LABELS
+    assert (data.pairs, data.labels) == (PAIRS, ["isa", "part"])
 
 
-@pytest.mark.parametrize(
-    "case", ["semicolons, as Excel in most of Europe", "xlsx", "ods", "UTF-16, as Excel's Unicode Text"]
-)
+PIPED = ["semicolons, as Excel in most of Europe", "xlsx", "ods", "UTF-16, as Excel's Unicode Text"]
+
+
+@pytest.mark.parametrize("case", PIPED)
 def test_through_a_pipe(monkeypatch, case):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(as_bytes(GOOD[case][1]))))
     assert read_dataset("-").pairs == PAIRS
@@ -302,14 +301,12 @@ def test_a_workbook_that_takes_too_long(monkeypatch):
 
 def test_long_cells_and_quotes_over_many_lines(tmp_path):
     path = tmp_path / "d.csv"
-    path.write_text(
-        f'w1,w2,note\ncat,lion,"{"x" * 200_000}"\ncat,dog,"{"line " + chr(10):s}{"a" + chr(10):s}b"\n'
-    )
+    path.write_text(f'w1,w2,note\ncat,lion,"{"x" * 200_000}"\n')
     assert len(read_pairs(path).columns["note"][0]) == 200_000
-    for lines, rows in ((40, 2), (60, 0)):
+    for lines, fine in ((40, True), (60, False)):
         path.write_text("w1,w2,note\n" + 'cat,lion,"' + "a\n" * lines + 'b"\n' + "dog,cat,c\n")
-        if rows:
-            assert len(read_pairs(path)) == rows
+        if fine:
+            assert len(read_pairs(path)) == 2
         else:
             with pytest.raises(InputError, match=r"d\.csv:2: a quotation mark is not closed"):
                 read_pairs(path)
