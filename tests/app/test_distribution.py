@@ -60,35 +60,18 @@ def test_attributes_to_choose_and_wrong_ones(web):
     assert web.get("/distribution?w1=nosuchword").status_code == 404
 
 
-def test_a_store_without_attributes_does_not_offer_it(tmp_path):
-    (tmp_path / "t.txt").write_text("The cat sees the dog.\n" * 20)
-    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+TEXT = "A hammer in the living room. They make livings. He saw it. Saws and a hammer.\n"
 
-    assert "/distribution" not in ask("/pair/cat/dog", tmp_path / "t.bp").text
-    answer = ask("/distribution?w1=cat", tmp_path / "t.bp")
+
+def test_a_small_store_without_attributes(write, tmp_path):
+    """It offers no distribution; a pair may be a run of words, and a misspelt word has suggestions."""
+    store = index_corpus([str(write("saw.txt", TEXT))], tmp_path / "saw.bp").corpus.path
+    found = ask("/pair/hammer/living%20room.json", store).json()
+    assert found["sketch"]["together"] == 1 and found["by"] == []
+    assert "/distribution" not in ask("/pair/hammer/saw", store).text
+    answer = ask("/distribution?w1=hammer", store)
     assert answer.status_code == 404 and "no attributes" in answer.text
-
-
-# Words ----------------------------------------------------------------------------------------------------------------
-
-
-TEXT = (
-    "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
-)
-
-
-@pytest.fixture(scope="module")
-def get(tmp_path_factory):
-    """Ask the explorer of a small corpus, in this process."""
-    folder = tmp_path_factory.mktemp("pages")
-    (folder / "saw.txt").write_text(TEXT)
-    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
-    return lambda url: ask(url, folder / "saw.bp")
-
-
-def test_a_run_of_words_and_words_like_a_misspelt_one(get):
-    assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
     for url in ("/word/hamer", "/pair/hamer/saw"):
-        page = get(url)
+        page = ask(url, store)
         assert page.status_code == 404
         assert 'Similar spellings: <a href="/word/hammer">hammer</a>' in page.text
