@@ -151,56 +151,62 @@ def test_counts_and_lines_of_the_observations_are_those_of_the_corpus(world, lim
         assert (counts.tocsr() != row).nnz == 0 < row.nnz
         for name in ("n_plus", "n_minus", "seen", "counted", "n_w1", "n_w2"):
             assert np.array_equal(getattr(counts, name), getattr(expected, name)), (pair, name)
-        if pair == ("a", "the"):
-            continue
-        for column, count in zip(row.indices, row.data, strict=True):
+        for column, count in zip(row.indices, row.data, strict=True) if pair != ("a", "the") else ():
             name = expected.feature_names()[column]
-            found = evidence.lines(name)
-            assert found.count == count == found.total == len(found.lines), name
-            block, _, term = name.split(":", 2)
-            for line, spans in zip(found.lines, found.spans, strict=True):
-                segments = line.to_dict()
-                assert term in f"{segments['left']} {segments['between']} {segments['right']}"
-                assert "".join(text for text, _ in spans) == "".join(line.pieces)
-                marked = [(mark, text.lower()) for text, mark in spans if mark]
-                if pair == pairs[0]:
-                    wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
-                    assert wanted <= {mark for mark, _ in marked}, name
-                    assert any(term in text for mark, text in marked if mark == "term"), name
-            assert evidence.lines(name, 1).lines == found.lines[:1]
+            check_lines(evidence, name, count, all_marks=pair == pairs[0])
+
+
+def check_lines(evidence, name, count, all_marks):
+    """The lines of a feature are as many as were counted, and each has the term; in short sentences, it is marked."""
+    found = evidence.lines(name)
+    assert found.count == count == found.total == len(found.lines), name
+    block, _, term = name.split(":", 2)
+    for line, spans in zip(found.lines, found.spans, strict=True):
+        segments = line.to_dict()
+        assert term in f"{segments['left']} {segments['between']} {segments['right']}"
+        assert "".join(text for text, _ in spans) == "".join(line.pieces)
+        marked = [(mark, text) for text, mark in spans if mark]
+        if all_marks:
+            wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
+            assert wanted <= {mark for mark, _ in marked}, name
+            assert any(term in text for mark, text in marked if mark == "term"), name
+    assert evidence.lines(name, 1).lines == found.lines[:1]
 
 
 def test_the_lines_of_products_and_statistics(model):
-    source, (w1, w2) = model.source, PAIRS[3]
+    source = model.source
     matrix = model.count(PAIRS, source)
     both = int(((matrix.n_plus > 0) & (matrix.n_minus > 0)).argmax())
     evidence = PairEvidence.of(source, *PAIRS[both], matrix.settings)
-    plus, minus = int(matrix.n_plus[both]), int(matrix.n_minus[both])
-    orders = {"w1 first": "+" * plus, "w2 first": "-" * minus, "PMI": "+" * plus + "-" * minus}
-    for name, order in orders.items():
+    plus, minus = "+" * int(matrix.n_plus[both]), "-" * int(matrix.n_minus[both])
+    for name, order in (("w1 first", plus), ("w2 first", minus), ("PMI", plus + minus)):
         found = evidence.lines(f"pair:{name}")
         assert found.count == found.total == len(order) > 0
         assert "".join(sorted(line.order for line in found.lines)) == order
         assert all({span.mark for span in spans} == {"", "w1", "w2"} for spans in found.spans)
-    found = explain_pair(model, source, w1, w2, top=1000, lines=2)
-    matrix, evidence = model.count([(w1, w2)], source), PairEvidence.of(source, w1, w2, matrix.settings)
-    words = matrix.tocsr("v1").toarray()[0], matrix.tocsr("v2").toarray()[0]
-    products = [f for f in features(found.decisions[0]) if f.name.startswith("v1·v2:")]
-    for feature in products:
-        column = matrix.feature_names("v1").index(feature.name.replace("v1·v2", "v1"))
-        one, two = (int(row[column]) for row in words)
-        lines = evidence.lines(feature.name)
-        assert feature.count == lines.count == min(one, two)
-        assert lines.total == one + two == len(lines.lines)
+
+
+def test_reasons_of_similarity_and_frequency(model):
+    w1, w2 = PAIRS[3]
+    found = explain_pair(model, model.source, w1, w2, top=1000, lines=2)
+    matrix = model.count([(w1, w2)], model.source)
+    evidence = PairEvidence.of(model.source, w1, w2, matrix.settings)
+    words, columns = [matrix.tocsr(block).toarray()[0] for block in ("v1", "v2")], matrix.feature_names("v1")
     parts = {feature.name: feature for feature in features(found.decisions[0])}
+    products = [name for name in parts if name.startswith("v1·v2:")]
+    for name in products:
+        one, two = (int(row[columns.index(name.replace("v1·v2", "v1"))]) for row in words)
+        lines = evidence.lines(name)
+        assert parts[name].count == lines.count == min(one, two)
+        assert lines.total == one + two == len(lines.lines)
     together = found.counts["n_plus"] + found.counts["n_minus"]
     assert products and parts["pair:w1 first"].count == found.counts["n_plus"]
-    reason = next(reason for reason in found.decisions[0].reasons if reason.kind == "frequency")
+    by_kind = {reason.kind: reason for reason in found.decisions[0].reasons}
+    reason, alike = by_kind["frequency"], by_kind["similarity"]
     assert {feature.name for feature in reason.features} == {n for n in parts if n.startswith("pair:")}
     assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
     assert 0 < len(reason.lines) <= 2 and reason.total <= together
     shared = int(((words[0] > 0) & (words[1] > 0)).sum())
-    alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
     assert alike.words == f"how similar the contexts of {w1} and {w2} are ({shared} terms in common)"
     assert (alike.total, alike.lines) == (0, [])
 
