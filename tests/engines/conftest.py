@@ -1,5 +1,7 @@
 """Engines of every kind, filled on demand, on loopback."""
 
+from contextlib import ExitStack, closing
+
 import engine_lucene
 import pytest
 from engine_servers import BruteForce, Node, serve
@@ -15,15 +17,8 @@ KINDS = ["tantivy", "opensearch", "lucene"]
 @pytest.fixture
 def connect():
     """`bagpack.engines.base.connect`; what it opens is closed after the test."""
-    opened = []
-
-    def open_engine(*arguments, **settings):
-        opened.append(base.connect(*arguments, **settings))
-        return opened[-1]
-
-    yield open_engine
-    for engine in opened:
-        engine.close()
+    with ExitStack() as opened:
+        yield lambda *arguments, **how: opened.enter_context(closing(base.connect(*arguments, **how)))
 
 
 @pytest.fixture
