@@ -3,7 +3,6 @@
 import http.client
 import io
 import os
-import re
 import shutil
 import signal
 import socket
@@ -37,12 +36,6 @@ BROWSER_ARGS = [
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-# The extra of BagPack that installs a module, where its name is another one.
-EXTRAS = {
-    "distributed": "dask", "infini_gram": "dev", "playwright": "dev",
-}  # fmt: skip
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """``-n auto``: one more than the cores, since many tests wait for a browser, a server or another process."""
@@ -66,18 +59,6 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    """A test that is skipped because a module is missing says how to install it."""
-    report = yield
-    if report.skipped and isinstance(report.longrepr, tuple):
-        file, line, reason = report.longrepr
-        if missing := re.search(r"could not import '(\w+)", reason):
-            extra = EXTRAS.get(missing[1], missing[1])
-            report.longrepr = (file, line, f"{reason}; pip install 'bagpack[{extra}]'")
-    return report
 
 
 @dataclass

@@ -44,11 +44,8 @@ def test_evaluate_gives_three_conditions_intervals_and_baselines(run, relations,
     assert v12["mean"] > 0.9  # each relation has its own ways of being said
     assert result["data"]["labels"] == {"kind": 24, "part": 24, "tool": 24}
     assert result["corpus"]["tokens"] > 1000
-    assert (
-        sum(map(sum, result["confusion"]["counts"]))
-        == sum(row["n"] for row in result["buckets"]["rows"])
-        == 72
-    )
+    for counts in (map(sum, result["confusion"]["counts"]), (row["n"] for row in result["buckets"]["rows"])):
+        assert sum(counts) == 72
     assert "v1v2v12" in report.read_text()
 
 
@@ -253,17 +250,17 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
         found[task] = result = json.loads(done.out)
         assert result["settings"]["transductive"] and "all rows (transductive)" in result["notes"][0], task
         assert [result["settings"][name] for name in ("b", "preset", "limit")] == [20, "paper", 5000]
-    yahoo, ukwac = found["plausibility"]["references"]
-    assert (yahoo["name"], ukwac["name"]) == ("paper, Yahoo", "paper, ukWaC")
     # Herdağdelen & Baroni (2009)
-    assert yahoo["scores"]["v12"] == {"spearman_pooled": 0.60, "spearman": 0.45}
-    assert ukwac["scores"]["v1v2v12"] == {"spearman_pooled": 0.60, "spearman": 0.52}
-    assert found["relations"]["main_metric"] == "auc" and len(found["relations"]["groups"]["rows"]) == 3
+    published = [(own["name"], own["scores"]) for own in found["plausibility"]["references"]]
+    assert [name for name, _ in published] == ["paper, Yahoo", "paper, ukWaC"]
+    assert published[0][1]["v12"] == {"spearman_pooled": 0.60, "spearman": 0.45}
+    assert published[1][1]["v1v2v12"] == {"spearman_pooled": 0.60, "spearman": 0.52}
     # Rows that were never seen are counted, and the score without them is given, as the paper did.
-    v12 = found["relations"]["conditions"][1]
+    result = found["relations"]
+    v12 = result["conditions"][1]
+    assert result["main_metric"] == "auc" and len(result["groups"]["rows"]) == 3
     assert v12["zero_rows"] == 2 and v12["nonzero"]["auc"]["mean"] > v12["metrics"]["auc"]["mean"]
-    note = "2 of 74 rows are all-zero in v12; without"
-    assert any(one.startswith(note) for one in found["relations"]["notes"])
+    assert any(one.startswith("2 of 74 rows are all-zero in v12; without") for one in result["notes"])
     shown = cli("reproduce", "analogy", store, "--data", questions, "-b", 50, "-j", 1)
     assert shown.code == 0 and "paper" in shown.out and "complete" in shown.out
     wrong = cli("reproduce", "plausibility", store, "--data", relations)
@@ -290,45 +287,45 @@ def test_bad_data_gets_a_sentence(cli, store, write, words):
 
 @pytest.mark.costly
 def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relations, tmp_path, monkeypatch):
-    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
-    for place in (work / "demo", elsewhere):
-        place.mkdir(parents=True)
-    shutil.copytree(store, work / "demo" / "my.bp")
-    shutil.copy(relations, work / "demo" / "pairs.tsv")
-    monkeypatch.chdir(work)
-    preset = ("--preset", "modern", "-j", 1)
+    demo, elsewhere = tmp_path / "work" / "demo", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.copytree(store, demo / "my.bp")
+    shutil.copy(relations, demo / "pairs.tsv")
+    monkeypatch.chdir(demo.parent)
+    explain, how = ("kinda03", "kindb03", "--json"), ("--folds", 3, "--condition", "v12", "--json", "-j", 1)
+
+    def shown(command, *args):
+        done = cli(command, *args)
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
     assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
-    trained = cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores", *preset)
-    assert trained.code == 0, trained.err
-    explain = ("kinda03", "kindb03", "--json")
-    expected = json.loads(cli("explain", "demo/m.model", *explain).out)
-    evaluate = ("demo/pairs.tsv", "--folds", 3, "--condition", "v12", "--json", *preset)
-    sources = ["demo/m.bpm"], ["demo/my.bp", "-b", 20]
-    before, from_store = (json.loads(cli("evaluate", *source, *evaluate).out) for source in sources)
+    assert (
+        cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores", "-j", 1).code
+        == 0
+    )
+    expected, before = (
+        shown("explain", "demo/m.model", *explain),
+        shown("evaluate", "demo/m.bpm", relations, *how),
+    )
+    from_store = shown("evaluate", "demo/my.bp", relations, "-b", 20, *how)
     assert before["conditions"] == from_store["conditions"] and before["corpus"]["tokens"] > 1000
 
-    def answers_from(folder, place):
+    def check(folder, place):
         monkeypatch.chdir(folder)
-        done = cli("explain", f"{place}m.model", *explain)
-        assert done.code == 0, done.err
-        assert json.loads(done.out) == expected
-        done = cli("evaluate", f"{place}m.bpm", f"{place}pairs.tsv", *evaluate[1:])
-        assert done.code == 0, done.err
-        assert json.loads(done.out)["corpus"] == before["corpus"]
+        assert shown("explain", f"{place}m.model", *explain) == expected
+        assert shown("evaluate", f"{place}m.bpm", relations, *how)["corpus"] == before["corpus"]
 
-    answers_from(work / "demo", "")
-    answers_from(elsewhere, f"{work}/demo/")
+    check(demo, "")
     # Another store of that name, from here: the right one is still found.
     (elsewhere / "demo").mkdir()
-    index = cli("index", relations, "--out", elsewhere / "demo" / "my.bp", "--format", "text", "-q")
-    assert index.code == 0, index.err
-    answers_from(elsewhere, f"{work}/demo/")
+    assert cli("index", relations, "--out", elsewhere / "demo" / "my.bp", "--format", "text", "-q").code == 0
+    check(elsewhere, f"{demo}/")
     # All of it moved, and nothing of the old names left.
     shutil.rmtree(elsewhere / "demo")
-    shutil.move(work / "demo", elsewhere / "moved")
-    answers_from(elsewhere, "moved/")
+    shutil.move(demo, elsewhere / "moved")
+    check(elsewhere, "moved/")
     shutil.rmtree(elsewhere / "moved" / "my.bp")
-    monkeypatch.chdir(elsewhere)
     said = cli("explain", "moved/m.model", *explain).sentence()
     assert f"trained on demo/my.bp, which was found neither from {elsewhere} nor next to the model" in said
     assert "none.bp does not exist" in cli("explain", "moved/m.model", *explain, "--store", "none.bp").err

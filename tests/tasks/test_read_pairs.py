@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.readers.files import zstd
 from bagpack.errors import InputError, UsageError
+from bagpack.tasks.checks import likely_mistakes
 from bagpack.tasks.pairs import (
     Dataset,
     distinct_words,
@@ -158,3 +159,17 @@ def test_read_any_takes_what_there_is(write):
         read_any(write("q.txt", "just some prose\nof two lines\n"))
     named = read_any(write("any.tsv", "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})
     assert named.labels == ["c"]
+
+
+def test_repeated_swapped_contradicting_and_equal_words(write):
+    rows = "oak tree kind|leaf tree part|Oak tree kind|leaf tree kind|tree oak Kind|owl Owl kind|wheel cart part|"
+    path = write("data.tsv", f"w1 w2 label|{rows}".replace(" ", "\t").replace("|", "\n"))
+    assert likely_mistakes(read_any(path)) == {
+        "repeated_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4]}],
+        "swapped_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4, 6]}],
+        "pairs_with_several_labels": [
+            {"pair": ["leaf", "tree"], "lines": [3, 5], "labels": ["part", "kind"]}
+        ],
+        "same_word_twice": [{"pair": ["owl", "Owl"], "lines": [7]}],
+        "similar_labels": [{"kind": 4, "Kind": 1}],
+    }

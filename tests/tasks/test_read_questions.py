@@ -1,8 +1,11 @@
+"""Questions as JSON lines, and those of the SAT package's and TOEFL's own text, which a script converts to them."""
+
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.docs.markdown import ROOT
 
 from bagpack.errors import InputError
 from bagpack.tasks.files import TextFile
@@ -85,3 +88,85 @@ def test_json_lines_round_trip(questions):
     lines = [json.dumps({"stem": s, "choice": c, "answer": a}) for s, c, a in questions]
     got = read_questions(TextFile("q.jsonl", lines))
     assert [(q.stem, list(q.choices), q.answer) for q in got.questions] == questions
+
+
+# scripts/convert_questions.py ------------------------------
+
+
+@pytest.fixture
+def converted(tmp_path, monkeypatch):
+    """converted(text, key, name) → the questions; the key is in a file next to them."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from convert_questions import convert
+
+    def make(text, key=None, name="q.txt"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        if key is not None:
+            (tmp_path / name).with_suffix(".ans").write_text(key)
+        lines = tmp_path / "converted.jsonl"
+        lines.write_text("".join(f"{line}\n" for line in convert(tmp_path / name)), encoding="utf-8")
+        return read_questions(lines).questions
+
+    return make
+
+
+def test_the_sat_package_text(converted):
+    got = converted(
+        "# a comment\n\nMADE UP, page 1\npuppy dog n:n\nkitten cat n:n\n# in between\nleaf tree n:n  # here\n"
+        "run walk v:v\nb\n\n\n\nhot warm a:a\r\ncold cool a:a\r\nbig tree a:n\r\nno choice n:n\r\nA\r\n"
+    )
+    assert [(q.kind, q.stem, q.answer) for q in got] == [
+        ("analogies", ("puppy", "dog"), 1), ("analogies", ("hot", "warm"), 0)
+    ]  # fmt: skip
+    assert got[0].choices == (("kitten", "cat"), ("leaf", "tree"), ("run", "walk"))
+    assert got[1].choices == (("cold", "cool"), ("big", "tree")), "the placeholder is no choice"
+
+
+TOEFL = "1.\tglad\na.\tsad\nb.\thappy\nc.\ttall\n\n2.\tquick\na.\tfast\nb.\tgood-natured\n"
+TEXTS = [
+    TOEFL,
+    TOEFL.replace("\t", " ").replace("\n\n", "\n"),
+    TOEFL.replace(".\t", ") "),
+    TOEFL.replace(".\t", "\t"),
+    "1. glad\n1-a) sad\n1-b) happy\n1-c) tall\n2. quick\n2-a) fast\n2-b) good-natured\n",
+    "1. glad\n(a) sad\n(b) happy\n(c) tall\n2. quick\n(A) fast\n(B) good-natured\n",
+]
+
+
+KEYS = ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. a\n1. (b)\n"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_toefl_text_with_its_key_next_to_it(converted, key):
+    for text in TEXTS:
+        got = converted(text, key, "set.qst")
+        assert [(q.kind, q.stem, q.answer) for q in got] == [
+            ("synonyms", "glad", 1),
+            ("synonyms", "quick", 0),
+        ]
+        assert [q.choices for q in got] == [("sad", "happy", "tall"), ("fast", "good-natured")]
+
+
+def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(converted):
+    got = converted("# comment\nglad | happy | sad | big\n\nquick|fast|slow\n")
+    assert got[0].kind == "synonyms" and got[0].choices == ("big", "happy", "sad")
+    assert [q.choices[q.answer] for q in got] == ["happy", "fast"]
+
+
+UNKNOWN = {
+    "Dear all,\nhello.\n": "no questions in a known format",
+    "src\na b n:n\nc d n:n\ne f n:n\n": "q.txt:2: no answer",
+    "src\na b n:n\nc d n:n\ne f n:n\ne\n": "the answer e is none",
+    "src\na b n:n\nc d n:n\nno choice n:n\nb\n": "the placeholder",
+    "src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n": "q.txt:5: 'a' is not a pair",
+    "1. a\na. b\nb. c\n": "q.txt:1: the question has no answer; put the answers into q.ans",
+    "1. a\na. b\nc. d\n": "q.txt:3: this is choice c where b should follow",
+    "a | | b\n": "q.txt:1: a word between the bars is empty",
+}
+
+
+def test_text_that_cannot_be_converted(converted):
+    for text, message in UNKNOWN.items():
+        with pytest.raises(InputError) as caught:
+            converted(text)
+        assert message in str(caught.value) and "\n" not in str(caught.value)
