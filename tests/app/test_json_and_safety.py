@@ -57,9 +57,8 @@ def test_pages_of_a_model_with_every_kind_of_feature_and_of_none(world):
                 assert row["place"] or row["name"].startswith(("pair:", "v1·v2:", "cosine:")), row
             reasons = [reason for decision in decisions for reason in decision["reasons"]]
             names = {own["name"] for reason in reasons for own in reason["features"]}
-            by_block = {
-                name.partition(":")[0]: name for name in sorted(names | {row["name"] for row in rows})
-            }
+            names |= {row["name"] for row in rows}
+            by_block = {name.partition(":")[0]: name for name in sorted(names)}
             assert {"v1", "v2", "v12", "v1·v2", "cosine", "pair"} <= by_block.keys()
             for name in by_block.values():
                 query = {"w1": "kinda01", "w2": "kindb01", "feature": name}
@@ -85,13 +84,8 @@ def test_any_word_has_a_page(web):
     assert web.get("/pair?w1=and/or&w2=.").status_code == 200
     assert web.get("/look?w1=kinda01&w2=kindb01").headers["location"] == "/pair/kinda01/kindb01"
     assert web.get("/look?w1=kinda01").headers["location"] == "/word/kinda01"
-    for url in (
-        "/word/nosuchword",
-        "/word/nosuchword.json",
-        "/pair/a/nosuchword",
-        "/concordance?w1=nosuchword",
-    ):
-        answer = web.get(url)
+    for url in ("/word/{}", "/word/{}.json", "/pair/a/{}", "/concordance?w1={}"):
+        answer = web.get(url.format("nosuchword"))
         assert answer.status_code == 404 and "nosuchword" in answer.text, url
 
 

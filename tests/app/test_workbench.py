@@ -23,12 +23,6 @@ def corpus(tmp_path_factory):
     return index_sentences(tmp_path_factory.mktemp("teach"))
 
 
-@pytest.fixture(scope="module")
-def explorer(corpus):
-    with served("serve", corpus) as (base, _):
-        yield base
-
-
 @pytest.fixture
 def examples(write):
     return write("parts.tsv", table((*pair, "part") for pair in GIVEN))
@@ -57,8 +51,8 @@ def is_part(pair):
     return pair[0].startswith("parta") and pair[1].startswith("partb")
 
 
-def test_paste_find_answer_open_leave_and_return(explorer, open_page):
-    page = open_page(explorer, "/find")
+def test_paste_find_answer_open_leave_and_return(server, open_page):
+    page = open_page(server, "/find")
     page.fill("#pairs", "\n".join(f"{a}\t{b}" for a, b in GIVEN) + "\nparta99\tpartb01\n")
     page.locator("#unknown li").wait_for()  # marked at once, with similar spellings
     assert "parta99" in page.locator("#unknown").inner_text()
@@ -98,8 +92,8 @@ def test_paste_find_answer_open_leave_and_return(explorer, open_page):
     assert page.locator("#found > li").count() == 0 and page.input_value("#pairs") == ""
 
 
-def test_only_pairs_with_a_word_on_a_phone(explorer, open_page):
-    page = open_page(explorer, "/find", width=390)
+def test_only_pairs_with_a_word_on_a_phone(server, open_page):
+    page = open_page(server, "/find", width=390)
     page.fill("#pairs", "\n".join(f"{a}, {b}" for a, b in GIVEN))
     page.locator(".more-asked summary").click()
     page.fill("#only-2", "partb03")
@@ -185,9 +179,9 @@ def check_what_is_written(web, pair, answers):
     assert rows_of(answers)[-1][:3] == [pair["w1"], pair["w2"], "part"]
 
 
-def test_a_search_is_what_the_api_description_says(explorer):
-    found = httpx.post(f"{explorer}/find.json", json={"pairs": GIVEN, "answers": []}, timeout=LIMIT).json()
-    api = httpx.get(f"{explorer}/openapi.json").json()
+def test_a_search_is_what_the_api_description_says(server):
+    found = httpx.post(f"{server}/find.json", json={"pairs": GIVEN, "answers": []}, timeout=LIMIT).json()
+    api = httpx.get(f"{server}/openapi.json").json()
     check_answer(api, api["paths"]["/find.json"]["post"], found)
     assert found["rows"]
 
@@ -205,7 +199,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG)
-def test_a_wrong_search_is_answered_with_a_sentence(explorer, body, message):
+def test_a_wrong_search_is_answered_with_a_sentence(server, body, message):
     path = "/find.json" if "pairs" in body else "/find/answer.json"
-    answer = httpx.post(explorer + path, json=body, timeout=LIMIT)
+    answer = httpx.post(server + path, json=body, timeout=LIMIT)
     assert answer.status_code == 400 and message in answer.json()["error"]
