@@ -200,10 +200,9 @@ def served(*arguments, limits=None, port=None):
     """
     port = port or free_port()
     command = bagpack_command(*arguments, "--port", port)
-    limited = f"partial(server.Limits, **{ {'seconds': LIMIT, **(limits or {})}!r})"
-    command[2] = (
-        f"from functools import partial; from bagpack.app import server; server.Limits = {limited}; {command[2]}"
-    )
+    limits = {"seconds": LIMIT, **(limits or {})}
+    limited = f"from bagpack.app import server; server.Limits = partial(server.Limits, **{limits!r})"
+    command[2] = f"from functools import partial; {limited}; {command[2]}"
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         process.said = Path(log.name).read_text

@@ -72,12 +72,8 @@ def train(store, data, out, **how):
     from bagpack.evaluate.run import CountOptions
     from bagpack.evaluate.train import TrainOptions, train_file
 
-    train_file(
-        str(store),
-        str(data),
-        str(out),
-        TrainOptions(**{"scores": False, "counting": CountOptions(40), **how}),
-    )
+    options = TrainOptions(**{"scores": False, "counting": CountOptions(40), **how})
+    train_file(str(store), str(data), str(out), options)
     return out
 
 

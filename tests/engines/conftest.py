@@ -63,9 +63,8 @@ def fill(request, text, tmp_path):
         node.executor = engine_lucene.Lucene if kind == "lucene" else BruteForce
         store = index_corpus([source], tmp_path / f"node{len(node.requests)}.bp").corpus
         texts = [marked for _, marked in corpus_sentences(store)]
-        node.add(
-            "docs", {n: {"body": own, "words": " ".join(index_words(own))} for n, own in enumerate(texts)}
-        )
+        words = [" ".join(index_words(own)) for own in texts]
+        node.add("docs", {n: {"body": own, "words": words[n]} for n, own in enumerate(texts)})
         return f"opensearch+http://{request.getfixturevalue('host')}/docs?field=body"
 
     return make

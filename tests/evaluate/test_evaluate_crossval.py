@@ -147,11 +147,8 @@ def test_ratings_are_ranked_within_groups_or_where_folds_split_those_within_fold
     counts, y = data
     ratings = 1 + 2 * y + np.random.default_rng(1).normal(size=len(y))
     verbs = [f"verb{i % 6}" for i in range(len(y))]
-    splits = (
-        group_splits(verbs)
-        if by == "group"
-        else random_splits(encode_targets(ratings, kind="rating"), folds=5)
-    )
+    targets = encode_targets(ratings, kind="rating")
+    splits = group_splits(verbs) if by == "group" else random_splits(targets, folds=5)
     found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=verbs)
     assert found.kind == "ratings" and ("within each fold" in found.notes[-1]) == (by == "fold")
     predicted, metrics = found["v12"].predicted, found["v12"].metrics

@@ -129,10 +129,7 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
 
 ONE = "w1\tw2\nparta00\tpartb00\n"
 BAD = {
-    "no example whose two words the corpus contains (it lacks unicorn, horn)": (
-        "w1\tw2\nunicorn\thorn\n",
-        "",
-    ),
+    "whose two words the corpus contains (it lacks unicorn, horn)": ("w1\tw2\nunicorn\thorn\n", ""),
     "no positive example": ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", ""),
     "no rows": ("w1\tw2\n", ""),
     "does not contain 'unicorn'": (ONE, "--w1 unicorn"),

@@ -188,9 +188,7 @@ def test_the_probability_and_the_threshold_are_those_of_the_predicted_label(rela
     np.testing.assert_array_equal(model.answered(test, decisions), own >= 0.4)
     rows = list(answer_rows(model, test))[1:]
     assert [row[3] for row in rows] == own.round(6).tolist()
-    assert [row[2] for row in rows] == [
-        label if p >= 0.4 else "" for label, p in zip(labels, own, strict=True)
-    ]
+    assert [row[2] for row in rows] == np.where(own >= 0.4, labels, "").tolist()
 
 
 def test_probabilities_are_calibrated_when_they_are_first_asked_for(related, monkeypatch):

@@ -115,9 +115,8 @@ def test_the_sat_package_text(converted):
         "# a comment\n\nMADE UP, page 1\npuppy dog n:n\nkitten cat n:n\n# in between\nleaf tree n:n  # here\n"
         "run walk v:v\nb\n\n\n\nhot warm a:a\r\ncold cool a:a\r\nbig tree a:n\r\nno choice n:n\r\nA\r\n"
     )
-    assert [(q.kind, q.stem, q.answer) for q in got] == [
-        ("analogies", ("puppy", "dog"), 1), ("analogies", ("hot", "warm"), 0)
-    ]  # fmt: skip
+    assert {q.kind for q in got} == {"analogies"}
+    assert [(q.stem, q.answer) for q in got] == [(("puppy", "dog"), 1), (("hot", "warm"), 0)]
     assert got[0].choices == (("kitten", "cat"), ("leaf", "tree"), ("run", "walk"))
     assert got[1].choices == (("cold", "cool"), ("big", "tree")), "the placeholder is no choice"
 
@@ -140,10 +139,8 @@ KEYS = ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. 
 def test_toefl_text_with_its_key_next_to_it(converted, key):
     for text in TEXTS:
         got = converted(text, key, "set.qst")
-        assert [(q.kind, q.stem, q.answer) for q in got] == [
-            ("synonyms", "glad", 1),
-            ("synonyms", "quick", 0),
-        ]
+        assert {q.kind for q in got} == {"synonyms"}
+        assert [(q.stem, q.answer) for q in got] == [("glad", 1), ("quick", 0)]
         assert [q.choices for q in got] == [("sad", "happy", "tall"), ("fast", "good-natured")]
 
 
