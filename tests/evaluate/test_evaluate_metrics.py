@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
@@ -13,6 +13,7 @@ from bagpack.learn.targets import decode, encode_targets
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5))
+@settings(max_examples=25)
 def test_label_scores_are_scikit_learns(seed, n_labels):
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.arange(n_labels), rng.integers(n_labels, size=30)])

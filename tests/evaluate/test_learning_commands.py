@@ -97,44 +97,37 @@ def test_words_with_the_same_lemma_or_in_other_case_make_the_same_pair(cli, tmp_
     assert json.loads(done.out)["dropped"] == 2
 
 
-def test_labels_that_differ_only_in_case_are_noted(run, relations, write):
-    header, *rows = relations.read_text().splitlines()
-    typed = [row.replace("\tkind", "\tKind ") if i < 8 else row for i, row in enumerate(rows)]
-    path = write("typed.tsv", "\n".join([header, *typed]) + "\n")
-    notes = run("evaluate", path, "--folds", 4, "--condition", "v12")["notes"]
-    assert any("'kind' (16 rows), 'Kind' (8 rows); if they are one label, replace 'Kind'" in n for n in notes)
-
-
-@pytest.mark.parametrize("options", ["-C 0.001", "--preset paper", "--split lexical"])
-def test_evaluate_uses_what_it_is_given(run, relations, options):
-    name, _, value = options.strip("-").partition(" ")
-    base = ("evaluate", relations, "--folds", 3, "--condition", "v12")
-    plain, other = run(*base), run(*base, *options.split())
-    assert plain["settings"][name] != other["settings"][name]
-    assert str(other["settings"][name]) == value
-    assert plain["conditions"] != other["conditions"] or plain["predictions"] != other["predictions"]
+def test_evaluate_uses_what_it_is_given_and_notes_what_it_does_not_compute(run, write, monkeypatch):
+    """Labels that differ only in case are noted; of many rows there is no learning curve."""
+    rows = [(a, b, "Kind" if k < 8 else label) for k, (a, b, label) in enumerate(ROWS)]
+    base = ("evaluate", write("typed.tsv", table(rows)), "--folds", 3, "--condition", "v12")
+    plain = run(*base)
+    assert (
+        any("'kind' (16 rows), 'Kind' (8 rows)" in note for note in plain["notes"])
+        and plain["learning_curve"]
+    )
+    for name, value in (("C", "0.001"), ("preset", "paper"), ("split", "lexical")):
+        other = run(*base, f"--{name}" if name != "C" else "-C", value)
+        assert plain["settings"][name] != other["settings"][name] and str(other["settings"][name]) == value
+        assert any(plain[part] != other[part] for part in ("conditions", "predictions"))
+    monkeypatch.setattr("bagpack.evaluate.run.MOST_ROWS_FOR_CURVE", 10)
+    many = run(*base)
+    assert "learning_curve" not in many
+    (note,) = [note for note in many["notes"] if note not in plain["notes"]]
+    assert "no learning curve for more than 10 rows" in note
 
 
 def test_costs_reach_the_model_and_those_with_which_nothing_ends_are_refused(cli, store, relations, tmp_path):
-    sizes = []
+    sizes, out = [], tmp_path / "m.model"
     for C in (0.001, 10):
-        model = bagpack.load(train(store, relations, tmp_path / f"{C}.model", C=C))
+        args = ("-b", 40, "-C", C, "--no-scores", "--out", out, "--overwrite", "-j", 1)
+        assert cli("train", store, relations, *args).code == 0
+        model = bagpack.load(out)
         assert model.settings["C"] == C and model.preset.name == "modern"
         sizes.append(float((model.weight_matrix() ** 2).sum()))
     assert sizes[0] < sizes[1]
     for value in ("inf", "1e300", "nan", "0", "-1"):
         assert "C must be above 0" in cli("evaluate", store, relations, "-C", value, "-j", 1).sentence(2)
-
-
-def test_what_is_not_computed_for_many_rows_is_reported(run, relations, monkeypatch):
-    base = ("evaluate", relations, "--folds", 3, "--condition", "v12")
-    few = run(*base)
-    assert few["learning_curve"]
-    monkeypatch.setattr("bagpack.evaluate.run.MOST_ROWS_FOR_CURVE", 10)
-    many = run(*base)
-    assert "learning_curve" not in many
-    (note,) = [note for note in many["notes"] if note not in few["notes"]]
-    assert "no learning curve for more than 10 rows" in note
 
 
 def test_questions_are_answered_and_picks_shown(cli, store, questions, relations, tmp_path, monkeypatch):
