@@ -130,6 +130,7 @@ def test_the_terminal_shows_the_same(relations, ratings, questions):
         "lion – cat", "its scores are too low to judge labels", "a precision of 90 %", "More pairs would help",
     ]:  # fmt: skip
         assert expected in text, expected
+    assert "unword8" not in text  # eight are named
     for result, expected in ((ratings, RATED), (questions, ASKED)):
         for shown in (terminal(result), Page(render_report(result)).words):
             assert [part for part in expected if part not in shown] == []
