@@ -3,7 +3,6 @@
 import http.client
 import io
 import os
-import re
 import shutil
 import signal
 import socket
@@ -19,6 +18,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from tests.made_up import world  # noqa: F401 (a fixture)
+
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
 settings.register_profile("bagpack", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("quick", settings.get_profile("bagpack"), max_examples=15)
@@ -33,12 +34,6 @@ BROWSER_ARGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-# The extra of BagPack that installs a module, where its name is another one.
-EXTRAS = {
-    "distributed": "dask", "infini_gram": "dev", "playwright": "dev",
-}  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -64,18 +59,6 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    """A test that is skipped because a module is missing says how to install it."""
-    report = yield
-    if report.skipped and isinstance(report.longrepr, tuple):
-        file, line, reason = report.longrepr
-        if missing := re.search(r"could not import '(\w+)", reason):
-            extra = EXTRAS.get(missing[1], missing[1])
-            report.longrepr = (file, line, f"{reason}; pip install 'bagpack[{extra}]'")
-    return report
 
 
 @dataclass
@@ -217,10 +200,9 @@ def served(*arguments, limits=None, port=None):
     """
     port = port or free_port()
     command = bagpack_command(*arguments, "--port", port)
-    limited = f"partial(server.Limits, **{ {'seconds': LIMIT, **(limits or {})}!r})"
-    command[2] = (
-        f"from functools import partial; from bagpack.app import server; server.Limits = {limited}; {command[2]}"
-    )
+    limits = {"seconds": LIMIT, **(limits or {})}
+    limited = f"from bagpack.app import server; server.Limits = partial(server.Limits, **{limits!r})"
+    command[2] = f"from functools import partial; {limited}; {command[2]}"
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         process.said = Path(log.name).read_text

@@ -6,36 +6,7 @@ import httpx
 import pytest
 
 from bagpack.app import Library, create_app
-from bagpack.corpus.build.index import index_corpus
 from tests.conftest import LIMIT, run_apart, served
-from tests.evaluate.conftest import made_up_pairs, made_up_text
-
-NASTY = "the kinda01 <script>document.title='pwned'</script> of a kindb01 ."
-
-
-@pytest.fixture(scope="session")
-def world(tmp_path_factory):
-    """A store whose text and document names hold HTML, and a model trained on it."""
-    from bagpack.evaluate.run import CountOptions
-    from bagpack.evaluate.train import TrainOptions, train_file
-
-    folder = tmp_path_factory.mktemp("app")
-    vertical = []
-    lines = [*made_up_text(), *[NASTY] * 3, *["and/or is a word ."] * 3]
-    for number, line in enumerate(lines):
-        if number % (len(lines) // 8) == 0:  # a document of each decade
-            part = number // (len(lines) // 8)
-            vertical += ["</text>"] * (part > 0)
-            attributes = f"genre='{('news', 'letters')[part % 2]}' year='{1900 + 10 * part}'"
-            vertical.append(f"<text id='&lt;img src=x onerror=alert(1)&gt;' {attributes}>")
-        vertical += ["<s>", *(f"{word}\tX\t{word}" for word in line.split()), "</s>"]
-    (folder / "c.vert").write_text("\n".join([*vertical, "</text>", ""]))
-    index_corpus([str(folder / "c.vert")], folder / "c.bp", part_bytes=8000)
-    rows = [f"{a}\t{b}\t{label}\n" for a, b, label in made_up_pairs()]
-    (folder / "train.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
-    options = TrainOptions(folds=3, counting=CountOptions(40))
-    train_file(str(folder / "c.bp"), str(folder / "train.tsv"), str(folder / "m.model"), options)
-    return folder
 
 
 @asynccontextmanager
@@ -65,13 +36,13 @@ def ask(path, store, model=None):
 
 def running(world, *options):
     """`bagpack serve` over the store of `world`."""
-    return served("serve", world / "c.bp", *options)
+    return served("serve", world.store, *options)
 
 
 @pytest.fixture(scope="session")
 def server(world):
     """The explorer with a model."""
-    with running(world, "--model", world / "m.model") as (base, _):
+    with running(world, "--model", world.model()) as (base, _):
         yield base
 
 

@@ -16,7 +16,7 @@ from tests.conftest import LIMIT, bagpack_command, free_port
 def test_counts_are_those_of_the_corpus(web, world, words, by):
     query = {"w1": words[0], "w2": words[1] if len(words) > 1 else "", "by": by}
     data = web.get("/distribution.json", params=query).json()
-    corpus = Corpus.open(world / "c.bp")
+    corpus = Corpus.open(world.store)
     assert data["total"] == corpus.contexts(*words, limit=None).total > 0
     assert sum(row["count"] for row in data["rows"]) == data["total"]
     for row in data["rows"]:
@@ -29,8 +29,8 @@ def test_counts_are_those_of_the_corpus(web, world, words, by):
 def test_the_explorer_of_a_subcorpus_says_where_it_is_and_ends_quietly(world, tmp_path, monkeypatch):
     """`bagpack serve --where`: all pages count the selected documents alone. Ctrl-C is no error."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "c[v2].bp").symlink_to(world / "c.bp")
-    where, port, corpus = "genre == news and year < 1950", free_port(), Corpus.open(world / "c.bp")
+    (tmp_path / "c[v2].bp").symlink_to(world.store)
+    where, port, corpus = "genre == news and year < 1950", free_port(), Corpus.open(world.store)
     command = bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port, "--where", where)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     said, base = process.stderr.readline().decode(), f"http://127.0.0.1:{port}"
@@ -60,35 +60,18 @@ def test_attributes_to_choose_and_wrong_ones(web):
     assert web.get("/distribution?w1=nosuchword").status_code == 404
 
 
-def test_a_store_without_attributes_does_not_offer_it(tmp_path):
-    (tmp_path / "t.txt").write_text("The cat sees the dog.\n" * 20)
-    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+TEXT = "A hammer in the living room. They make livings. He saw it. Saws and a hammer.\n"
 
-    assert "/distribution" not in ask("/pair/cat/dog", tmp_path / "t.bp").text
-    answer = ask("/distribution?w1=cat", tmp_path / "t.bp")
+
+def test_a_small_store_without_attributes(write, tmp_path):
+    """It offers no distribution; a pair may be a run of words, and a misspelt word has suggestions."""
+    store = index_corpus([str(write("saw.txt", TEXT))], tmp_path / "saw.bp").corpus.path
+    found = ask("/pair/hammer/living%20room.json", store).json()
+    assert found["sketch"]["together"] == 1 and found["by"] == []
+    assert "/distribution" not in ask("/pair/hammer/saw", store).text
+    answer = ask("/distribution?w1=hammer", store)
     assert answer.status_code == 404 and "no attributes" in answer.text
-
-
-# Words ----------------------------------------------------------------------------------------------------------------
-
-
-TEXT = (
-    "A hammer in the living room. They make livings. He saw it. She saw it. They saw it. Saws and a hammer.\n"
-)
-
-
-@pytest.fixture(scope="module")
-def get(tmp_path_factory):
-    """Ask the explorer of a small corpus, in this process."""
-    folder = tmp_path_factory.mktemp("pages")
-    (folder / "saw.txt").write_text(TEXT)
-    index_corpus([str(folder / "saw.txt")], folder / "saw.bp")
-    return lambda url: ask(url, folder / "saw.bp")
-
-
-def test_a_run_of_words_and_words_like_a_misspelt_one(get):
-    assert get("/pair/hammer/living%20room.json").json()["sketch"]["together"] == 1
     for url in ("/word/hamer", "/pair/hamer/saw"):
-        page = get(url)
+        page = ask(url, store)
         assert page.status_code == 404
         assert 'Similar spellings: <a href="/word/hammer">hammer</a>' in page.text

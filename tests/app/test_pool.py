@@ -42,7 +42,7 @@ def note(library):
 
 def scene(world, coroutine, **limits):
     async def play():
-        pool = Pool((str(world / "c.bp"),), Limits(**limits))
+        pool = Pool((str(world.store),), Limits(**limits))
         try:
             return await coroutine(pool)
         finally:

@@ -1,13 +1,9 @@
 """What pages may take for granted: `docs/examples`, and artefacts made from it once, under the names that pages use."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from tests.docs.markdown import ROOT
 from tests.docs.session import Session
@@ -15,50 +11,41 @@ from tests.docs.session import Session
 EXAMPLES = ROOT / "docs" / "examples"
 
 
-def _texts() -> list[tuple[str, list[str]]]:
-    files = sorted((EXAMPLES / "texts").iterdir())
-    return [(file.stem, file.read_text(encoding="utf-8").splitlines()) for file in files]
+def _examples(name):
+    return [line.split("\t") for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()]
 
 
-def _news(place: Path) -> None:
+def _news(place):
     place.mkdir()
-    for name, sentences in _texts():
-        with gzip.open(place / f"{name}.txt.gz", "wt", encoding="utf-8") as out:
-            out.write("\n".join(sentences) + "\n")
+    for file in (EXAMPLES / "texts").iterdir():
+        (place / f"{file.stem}.txt.gz").write_bytes(gzip.compress(file.read_bytes()))
 
 
-def _workbook(place: Path) -> None:
+def _workbook(place):
     """The labelled pairs as a spreadsheet."""
     from bagpack.sheets import write_table
 
-    lines = (EXAMPLES / "relations.tsv").read_text(encoding="utf-8").splitlines()
-    write_table(place, [line.split("\t") for line in lines])
+    write_table(place, _examples("relations.tsv"))
 
 
 # The data of the paper's tasks are not ours to hand on: the example's own pairs stand in, in those sets' formats.
 
 
-def _examples(name: str) -> list[list[str]]:
-    return [line.split("\t") for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()[1:]]
+def _conceptnet(place):
+    rows = [f"{label}\t{w1}\t{w2}\t1.0\n" for w1, w2, label in _examples("relations.tsv")[1:]]
+    place.write_text("relation\tword1\tword2\tweight\n" + "".join(rows), encoding="utf-8")
 
 
-def _conceptnet(place: Path) -> None:
-    rows = [f"{label}\t{w1}\t{w2}\t1.0" for w1, w2, label in _examples("relations.tsv")]
-    place.write_text("relation\tword1\tword2\tweight\n" + "\n".join(rows) + "\n", encoding="utf-8")
-
-
-def _toefl(place: Path) -> None:
+def _toefl(place):
     """A word's partner in the relations stands in for its synonym; the other choices are partners of others."""
-    rows = _examples("relations.tsv")[::4]
-    lines = []
+    rows, lines = _examples("relations.tsv")[1::4], []
     for number, (w1, w2, _) in enumerate(rows, 1):
-        others = [rows[(number + shift) % len(rows)][1] for shift in (2, 4, 7)]
-        choices = sorted({w2, *others})
-        lines.append(json.dumps({"stem": w1, "choice": choices, "answer": choices.index(w2)}))
-    place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        choices = sorted({w2, *(rows[(number + shift) % len(rows)][1] for shift in (2, 4, 7))})
+        lines.append(json.dumps({"stem": w1, "choice": choices, "answer": choices.index(w2)}) + "\n")
+    place.write_text("".join(lines), encoding="utf-8")
 
 
-WRITTEN: dict[str, Callable[[Path], object]] = {
+WRITTEN = {
     "news": _news,
     "relations.xlsx": _workbook,
     "pado2007.tsv": partial(shutil.copy, EXAMPLES / "ratings.tsv"),
@@ -79,11 +66,11 @@ MADE = {
 class Kit:
     """Makes each artefact when a page first asks for it, and lays out a page's directory."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place):
         self.place = place
         shutil.copytree(EXAMPLES, place, dirs_exist_ok=True)
 
-    def make(self, name: str) -> Path:
+    def make(self, name):
         """The artefact, made now or before."""
         path = self.place / name
         if path.exists():
@@ -99,7 +86,7 @@ class Kit:
         assert code == 0, "\n".join(said)
         return path
 
-    def lay_out(self, directory: Path, names: list[str]) -> None:
+    def lay_out(self, directory, names):
         """The examples and the named artefacts."""
         shutil.copytree(EXAMPLES, directory, dirs_exist_ok=True)
         (directory / "docs").mkdir()

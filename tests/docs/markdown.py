@@ -1,7 +1,5 @@
 """The examples of a Markdown page, in order: what is run, what is data, and what is not run, and why."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,19 +48,18 @@ def pages() -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """The blocks of a page."""
-    found = []
-    reason = None
+    found, reason = [], None
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block":
             told = _REASON.search(token.content)
-            reason = told.group(1) if told else reason
+            reason = told[1] if told else reason
             continue
         if token.type in ("fence", "code_block"):
             fence = token.type == "fence"
             language, _, more = token.info.strip().partition(" ")
             title = _TITLE.search(more)
-            line, named = token.map[0] + 1 + fence, title.group(1) if title else None
-            found.append(Block(page, line, language, named, token.content, reason, not fence))
+            line = token.map[0] + 1 + fence
+            found.append(Block(page, line, language, title and title[1], token.content, reason, not fence))
         if token.type.endswith(("_open", "fence", "code_block")):
             reason = None
     return found
@@ -99,16 +96,14 @@ def commands(block: Block) -> list[Command]:
 def matches(shown: list[str], got: list[str]) -> bool:
     """Whether an output is as shown; `...` stands for the rest of a line, or, alone, for any lines."""
     pattern = ""
-    for line in _trimmed(shown):
+    for line in _trimmed(shown).splitlines():
         if line.strip() == "...":
             pattern += r"(?:[^\n]*\n)*?"
         else:
             pattern += r"[^\n]*".join(map(re.escape, line.split("..."))) + r"\n"
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _trimmed(got))) is not None
+    return re.fullmatch(pattern, _trimmed(got)) is not None
 
 
-def _trimmed(lines: list[str]) -> list[str]:
-    lines = [line.rstrip() for line in lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines
+def _trimmed(lines: list[str]) -> str:
+    text = "\n".join(map(str.rstrip, lines)).rstrip("\n")
+    return text and text + "\n"

@@ -4,18 +4,16 @@
 take minutes. Everything else runs in a shell. Pipes and redirections between the two work as they do in one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io
 import os
-import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 from tests.conftest import LIMIT, free_port, run_here, served
 
@@ -25,63 +23,54 @@ PORT = "8765"  # of the explorer in the documentation; another one serves when i
 class Session:
     """One page: a directory, a Python namespace, and programs that were left running."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path):
         self.directory = directory
-        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.names = {"__name__": "__main__"}
         self.running = contextlib.ExitStack()
         self.port = str(free_port())
 
-    def __enter__(self) -> Session:
-        self._restored = (os.getcwd(), dict(os.environ))
-        os.chdir(self.directory)
+    def __enter__(self):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.patch = pytest.MonkeyPatch()
+        self.patch.chdir(self.directory)
         # One core: joblib then starts no workers, which would cost seconds for each command.
-        os.environ.update(COLUMNS="80", LOKY_MAX_CPU_COUNT="1", PATH=path, XDG_CACHE_HOME=str(self.directory))
+        how = {"COLUMNS": 80, "LOKY_MAX_CPU_COUNT": 1, "PATH": path, "XDG_CACHE_HOME": self.directory}
+        for name, value in how.items():
+            self.patch.setenv(name, str(value))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.running.close()
-        os.chdir(self._restored[0])
-        os.environ.clear()
-        os.environ.update(self._restored[1])
+        self.patch.undo()
 
     def command(self, line: str) -> tuple[int, list[str]]:
         """Exit code of a command line, and what a terminal would show."""
         line = line.replace(PORT, self.port)
         if line.rstrip().endswith("&"):
-            return self._start(line.rstrip().removesuffix("&"))
+            arguments = shlex.split(line.rstrip().removesuffix("&"))[1:]
+            self.running.enter_context(served(*arguments, port=self.port))  # it is ready when it answers
+            return 0, []
         shown = io.BytesIO()
-        *stages, last = _split(_without_comment(line), "|")
-        last, target = ([*_split(last, ">"), ""])[:2]
-        stdin = b""
-        code = 0
-        for stage in stages:
-            code, stdin = self._stage(stage, stdin, shown)
-        if target:
-            code, out = self._stage(last, stdin, shown)
-            (self.directory / shlex.split(target)[0]).write_bytes(out)
+        if line.startswith("bagpack"):
+            lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars="|>")
+            lexer.whitespace_split = True
+            words = list(lexer)  # without a comment
+            cut = next((at for at, word in enumerate(words) if word in ("|", ">")), len(words))
+            out = shown if cut == len(words) else io.BytesIO()
+            code = run_here(words[1:cut], b"", out, shown)
+            if cut < len(words):
+                then, piped = self._shell(f"cat {words[cut]} {shlex.join(words[cut + 1 :])}", out.getvalue())
+                code = code or then
+                shown.write(piped)
         else:
-            code, _ = self._stage(last, stdin, shown, on_terminal=True)
-        text = shown.getvalue().decode().replace(self.port, PORT)
-        return code, text.splitlines()
+            code, out = self._shell(line)
+            shown.write(out)
+        return code, shown.getvalue().decode().replace(self.port, PORT).splitlines()
 
-    def _stage(
-        self, text: str, stdin: bytes, shown: io.BytesIO, on_terminal: bool = False
-    ) -> tuple[int, bytes]:
-        out = shown if on_terminal else io.BytesIO()
-        if text.split()[:1] == ["bagpack"]:
-            code = run_here(shlex.split(text.replace("\\\n", " "))[1:], stdin, out, shown)
-        else:
-            both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-            done = subprocess.run(["bash", "-c", text], input=stdin, timeout=LIMIT, check=False, **both)
-            code = done.returncode
-            out.write(done.stdout)
-        return code, b"" if on_terminal else out.getvalue()
-
-    def _start(self, line: str) -> tuple[int, list[str]]:
-        """The explorer, on the session's port: it is ready when it answers."""
-        self.running.enter_context(served(*shlex.split(line)[1:], port=self.port))
-        return 0, []
+    def _shell(self, text, stdin=b""):
+        both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        done = subprocess.run(["bash", "-c", text], input=stdin, timeout=LIMIT, check=False, **both)
+        return done.returncode, done.stdout
 
     def python(self, code: str, place: str) -> list[str]:
         """Run code in the page's namespace; what it printed."""
@@ -98,16 +87,3 @@ class Session:
         doctest.DocTestRunner(optionflags=flags).run(example, out=report.write, clear_globs=False)
         self.names.update(example.globs)
         return report.getvalue()
-
-
-_QUOTED = r"'[^']*'|\"[^\"]*\""
-
-
-def _split(text: str, mark: str) -> list[str]:
-    """Cut a command line at an unquoted mark."""
-    pieces = re.findall(rf"(?:{_QUOTED}|[^{re.escape(mark)}'\"])+", text)
-    return [piece.strip() for piece in pieces] if "&&" not in text else [text]
-
-
-def _without_comment(line: str) -> str:
-    return re.sub(rf"^((?:{_QUOTED}|[^'\"#])*?)\s+#.*$", r"\1", line, flags=re.DOTALL)

@@ -1,10 +1,64 @@
 """Every command and every Python example of README and docs is run, and what is shown is what is printed."""
 
+from itertools import zip_longest
+
 import pytest
 
 from tests.docs.kit import Kit
-from tests.docs.markdown import ROOT, blocks, matches, pages
-from tests.docs.running import DifferenceError, problems, run_page
+from tests.docs.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, commands, given, matches, pages
+from tests.docs.session import Session
+
+
+class DifferenceError(Exception):
+    """An example that does not do what the page says."""
+
+    def __init__(self, place, message):
+        super().__init__(f"{place}: {message}")
+
+
+def run_page(page, kit, directory):
+    """Run a page's examples in order; stops at the first that differs."""
+    kit.lay_out(directory, given(page))
+    listed = blocks(page)
+    with Session(directory) as session:
+        for block, after in zip_longest(listed, listed[1:]):
+            if block.reason is None and not block.indented:
+                _run(block, after, session)
+
+
+def _run(block, after, session):
+    if block.title is not None:
+        target = session.directory / block.title
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(block.text, encoding="utf-8")
+    elif block.language in COMMANDS:
+        for command in commands(block):
+            code, got = session.command(command.text)
+            place, said = f"{block.place.rpartition(':')[0]}:{command.line}", "\n".join(got)
+            if (code == 0) == any(line.startswith("bagpack: ") for line in command.output):
+                raise DifferenceError(place, f"`{command.text}` ended with {code}\n{said}")
+            if command.output and not matches(command.output, got):
+                raise DifferenceError(place, f"`{command.text}` printed\n{said}")
+    elif block.language == "python":
+        printed = session.python(block.text, block.place)
+        shown = after.text.splitlines() if after is not None and after.language == "output" else None
+        if shown is not None and not matches(shown, printed):
+            raise DifferenceError(block.place, "it printed\n" + "\n".join(printed))
+    elif block.language == "pycon" and (said := session.interactive(block.text, block.place)):
+        raise DifferenceError(block.place, said)
+
+
+def problems(block):
+    """What keeps a block from being either run or plainly data."""
+    if block.reason is not None:
+        return None if len(block.reason) > 5 else "says that it is not run, and not why"
+    if block.indented:
+        first = block.text.split(maxsplit=1)[:1]
+        runs = first in (["bagpack"], ["$"], ["pip"], ["make"], ["curl"], ["import"], ["from"], ["python"])
+        return "is indented, so it is not run; fence it as sh, console or python" if runs else None
+    if block.language not in (*COMMANDS, *PYTHON, *DATA):
+        return f"has the language {block.language!r}; use one of {', '.join((*COMMANDS, *PYTHON, *DATA))}"
+    return None
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +98,6 @@ def page(tmp_path, monkeypatch):
     return write
 
 
-def test_ellipses():
-    assert matches(["a ... c", "...", "z"], ["a b c", "1", "2", "z"])
-    assert matches(["a", "...", "z"], ["a", "z"]) and matches(["a"], ["a  ", ""])
-    assert not matches(["a ... c"], ["a b", "c"]) and not matches(["a.b"], ["axb"])
-
-
 DIFFERENT = {
     "```console\n$ bagpack --version\nbagpack 99\n```\n": "bagpack --version",
     "```sh\nbagpack info nowhere\n```\n": "ended with",
@@ -65,20 +113,5 @@ def test_differences_are_reported(page, kit, tmp_path):
         with pytest.raises(DifferenceError) as found:
             run_page(page(text), kit, tmp_path / str(number))
         assert reported in str(found.value)
-
-
-BLOCKS = {
-    "```\nbagpack info x\n```\n": False,
-    "    bagpack info x\n": False,
-    "    a  b  c\n": True,
-    "```julia\nx\n```\n": False,
-    "<!-- not run: -->\n```sh\nx\n```\n": False,
-    "<!-- not run: needs a SLURM cluster -->\n\n```sh\nsbatch x\n```\n": True,
-    "<!-- not run: needs a SLURM cluster -->\n\nProse.\n\n```julia\nx\n```\n": False,
-}
-
-
-def test_blocks_that_nobody_would_run(page):
-    for text, fine in BLOCKS.items():
-        (block,) = blocks(page(text))
-        assert (problems(block) is None) == fine, text
+    for text in ("```julia\nx\n```\n", "    bagpack info x\n", "<!-- not run: -->\n```sh\nx\n```\n"):
+        assert problems(*blocks(page(text)))

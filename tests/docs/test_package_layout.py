@@ -9,16 +9,12 @@ import bagpack
 SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
-    "_version", "lazy", "errors", "kernels", "files", "artefacts", "signals", "names", "numbers",
-    "wording",
-    "console", "sheets", "parallel", "corpus", "basis", "contexts", "tasks",
-    "engines", "sources", "vectors", "learn", "evaluate", "report", "explain", "find", "data", "demo",
-    "info", "app", "cli",
+    "_version", "lazy", "errors", "kernels", "files", "artefacts", "signals", "names", "numbers", "wording",
+    "console", "sheets", "parallel", "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn",
+    "evaluate", "report", "explain", "find", "data", "demo", "info", "app", "cli",
 )  # fmt: skip
-IN_CORPUS = (
-    "text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words",
-    "readers", "build",
-)  # fmt: skip
+IN_CORPUS = ("text", "options", "strings", "format", "segment", "where", "corpus", "subcorpus", "words",
+             "readers", "build")  # fmt: skip
 
 
 def imports(path: Path, shortcuts: bool = True):

@@ -5,8 +5,6 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterator
-from pathlib import Path
 
 from tests.docs.markdown import ROOT
 
@@ -53,18 +51,17 @@ DATA = [
 ]
 
 
-def prose_of_markdown(text: str) -> Iterator[tuple[int, str]]:
+def prose_of_markdown(text):
     """Lines outside code blocks, without inline code and link targets."""
-    fence = ""
+    fence = False
     for number, line in enumerate(text.splitlines(), 1):
-        mark = re.match(r"\s*(```+|~~~+)", line)
-        if mark:
-            fence = "" if fence else mark[1]
+        if re.match(r"\s*(```+|~~~+)", line):
+            fence = not fence
         elif not fence:
             yield number, re.sub(r"`[^`]*`|\]\([^)]*\)", " ", line)
 
 
-def prose_of_python(text: str) -> Iterator[tuple[int, str]]:
+def prose_of_python(text):
     """Comments and strings; of an f-string, not its expressions."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -75,14 +72,13 @@ def prose_of_python(text: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], re.sub(r"`[^`]*`", " ", token.string)
 
 
-def prose_of_template(text: str) -> Iterator[tuple[int, str]]:
+def prose_of_template(text):
     """Text of an HTML template, without tags and expressions."""
     code = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
-    plain = code.sub(lambda found: "\n" * found[0].count("\n"), text)
-    yield from enumerate(plain.splitlines(), 1)
+    yield from enumerate(code.sub(lambda found: "\n" * found[0].count("\n"), text).splitlines(), 1)
 
 
-def prose_of_notebook(text: str) -> Iterator[tuple[int, str]]:
+def prose_of_notebook(text):
     """Lines of the Markdown cells; their number is that of the cell."""
     for number, cell in enumerate(json.loads(text)["cells"], 1):
         if cell["cell_type"] == "markdown":
@@ -94,7 +90,7 @@ READERS = {
 }  # fmt: skip
 
 
-def checked_files() -> list[Path]:
+def checked_files():
     """Everything that users or contributors read, except the generated reference and the history."""
     sources = [path for path in (ROOT / "src" / "bagpack").rglob("*") if path.suffix in (".py", ".j2")]
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]

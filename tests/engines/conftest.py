@@ -1,5 +1,7 @@
 """Engines of every kind, filled on demand, on loopback."""
 
+from contextlib import ExitStack, closing
+
 import engine_lucene
 import pytest
 from engine_servers import BruteForce, Node, serve
@@ -15,15 +17,8 @@ KINDS = ["tantivy", "opensearch", "lucene"]
 @pytest.fixture
 def connect():
     """`bagpack.engines.base.connect`; what it opens is closed after the test."""
-    opened = []
-
-    def open_engine(*arguments, **settings):
-        opened.append(base.connect(*arguments, **settings))
-        return opened[-1]
-
-    yield open_engine
-    for engine in opened:
-        engine.close()
+    with ExitStack() as opened:
+        yield lambda *arguments, **how: opened.enter_context(closing(base.connect(*arguments, **how)))
 
 
 @pytest.fixture
@@ -68,9 +63,8 @@ def fill(request, text, tmp_path):
         node.executor = engine_lucene.Lucene if kind == "lucene" else BruteForce
         store = index_corpus([source], tmp_path / f"node{len(node.requests)}.bp").corpus
         texts = [marked for _, marked in corpus_sentences(store)]
-        node.add(
-            "docs", {n: {"body": own, "words": " ".join(index_words(own))} for n, own in enumerate(texts)}
-        )
+        words = [" ".join(index_words(own)) for own in texts]
+        node.add("docs", {n: {"body": own, "words": words[n]} for n, own in enumerate(texts)})
         return f"opensearch+http://{request.getfixturevalue('host')}/docs?field=body"
 
     return make

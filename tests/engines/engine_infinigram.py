@@ -50,9 +50,8 @@ class Service:
         ]  # fmt: skip
         for step in steps:
             subprocess.run([program, *map(str, step)], check=True, capture_output=True)
-        self.library = library.InfiniGramEngine(
-            index_dir=str(directory), eos_token_id=65534, vocab_size=65535, token_dtype="u16"
-        )
+        how = {"eos_token_id": 65534, "vocab_size": 65535, "token_dtype": "u16"}
+        self.library = library.InfiniGramEngine(index_dir=str(directory), **how)
 
     def number(self, word):
         return self.numbers.setdefault(word, len(self.numbers))
@@ -72,14 +71,11 @@ class Service:
         if kind == "find":
             found = self.library.find(cnf[0][0])
         elif kind == "find_cnf":  # two tokens of this index are a word
-            distance = 2 * request["max_diff_tokens"]
-            found = self.library.find_cnf(
-                cnf, max_clause_freq=request["max_clause_freq"], max_diff_tokens=distance
-            )
-        elif kind == "get_doc_by_rank":
-            found = self.library.get_doc_by_rank(request["s"], request["rank"], request["max_disp_len"])
-        elif kind == "get_doc_by_ptr":
-            found = self.library.get_doc_by_ptr(request["s"], request["ptr"], request["max_disp_len"])
+            most, distance = request["max_clause_freq"], 2 * request["max_diff_tokens"]
+            found = self.library.find_cnf(cnf, max_clause_freq=most, max_diff_tokens=distance)
+        elif kind in ("get_doc_by_rank", "get_doc_by_ptr"):
+            at = request["rank" if kind.endswith("rank") else "ptr"]
+            found = getattr(self.library, kind)(request["s"], at, request["max_disp_len"])
         else:
             return {"error": f"[Backend] Invalid query_type: {kind}"}
         if "doc_ix" in found:

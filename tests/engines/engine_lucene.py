@@ -84,13 +84,11 @@ class Lucene:
         no_more = self.lucene.queries.intervals.IntervalIterator.NO_MORE_INTERVALS
         for leaf in self.reader.leaves():
             walk = source.intervals("words", leaf)
-            if walk is None:
-                continue
-            while (document := walk.nextDoc()) != end:
+            while walk is not None and (document := walk.nextDoc()) != end:
                 gaps = []
                 while walk.nextInterval() != no_more:
                     gaps.append(walk.gaps())
                 if any(wanted in (None, gap) for gap in gaps):
-                    stored = leaf.reader().document(document)
-                    found.append(int(stored.getField("number").numericValue().intValue()))
+                    number = leaf.reader().document(document).getField("number").numericValue()
+                    found.append(int(number.intValue()))
         return found

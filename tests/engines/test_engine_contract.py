@@ -89,7 +89,7 @@ def test_no_engine_of_that_name(connect):
         "": "empty",
         "tantivy:/nowhere/at/all": "bagpack engine build",
         "infinigram+http://127.0.0.1:9/": "must name an index",
-        "api:altavista": "no search API 'altavista'; name one of brave, google, searxng",
+        "api:altavista": "no search API 'altavista'",
         "opensearch+http://localhost:9200/docs": "must name one index and the field",
         "opensearch+http://localhost:9200/?field=body": "must name one index and the field",
     }.items():

@@ -3,7 +3,6 @@
 import _thread
 import contextlib
 import shutil
-import signal
 import ssl
 import subprocess
 import sys
@@ -36,9 +35,8 @@ FOREIGN = {n: {"body": text, "words": text.lower().replace(".", " .")} for n, te
 
 def message(error):
     text = str(error.value)
-    for secret in (PASSWORD, SECRET, "hunter2", "s3cret", "hunter2/x"):
-        assert secret not in text
-        assert secret not in repr(error.value)
+    for secret in (PASSWORD, SECRET, "hunter2", "s3cret"):
+        assert secret not in text + repr(error.value)
     assert "\n" not in text
     return text
 
@@ -51,19 +49,22 @@ def test_engine_not_running(scheme, connect):
     assert str(port) in message(error)
 
 
-def test_wrong_index(node, host, connect, tmp_path, monkeypatch):
+def test_a_place_where_no_index_can_be_is_not_touched(connect, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "notes.txt").write_text("A cat.\n")
     with pytest.raises(BagpackError, match=r"mine is not a BagPack search index.*bagpack engine build"):
         connect("tantivy:mine")
-    for place in (".", "tantivy:", "tantivy:./", "notes.txt"):  # where no index can be
+    for place in (".", "tantivy:", "tantivy:./", "notes.txt"):
         for overwrite in (False, True):
             with pytest.raises(BagpackError, match=r"a directory of its own|notes\.txt exists and is not"):
                 build_engine(place, ["notes.txt"], overwrite=overwrite)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "notes.txt"}
+
+
+def test_wrong_index_and_field(node, host, connect):
     url = f"opensearch+http://{host}/docs?field"
-    with pytest.raises(EngineError, match="has no index 'docs'; correct its name"):
+    with pytest.raises(EngineError, match="has no index 'docs'"):
         connect(f"{url}=body")
     node.add("docs", FOREIGN, meta={"properties": {"title": {"type": "text"}}})
     assert len(connect(f"{url}=body").search(CAT, 10)) == 2
@@ -78,8 +79,7 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
     refused = 0
     for file in sorted(path for path in index.rglob("*") if path.is_file() and path.stat().st_size):
         whole = file.read_bytes()
-        size = len(whole)
-        for at in {0, size // 2, size - 5, size - 1} & set(range(size)):
+        for at in sorted({0, len(whole) // 2, max(0, len(whole) - 5), len(whole) - 1}):
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
             try:
                 connect(url).search(CAT, 10)
@@ -96,16 +96,21 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
 
 
 def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
-    url, index = fill("tantivy", SENTENCES), tmp_path / "index"
-    whole = (index / "manifest.json").read_bytes()
-    forged = {"build": 3, "engine": [], "format_version": "1", "sentences": "x", "checksums": 3}
-    for name, value in forged.items():
-        (index / "manifest.json").write_bytes(whole)
-        forge(index, **{name: value})
+    url, manifest = fill("tantivy", SENTENCES), tmp_path / "index" / "manifest.json"
+    whole = manifest.read_bytes()
+    for changes in (
+        {"build": 3},
+        {"engine": []},
+        {"format_version": "1"},
+        {"sentences": "x"},
+        {"checksums": 3},
+    ):
+        manifest.write_bytes(whole)
+        forge(manifest.parent, **changes)
         with contextlib.suppress(BagpackError):
             connect(url).search(CAT, 10)
         for option in ((), ("--verify",)):
-            assert "unexpected" not in cli("info", index, *option).err
+            assert "unexpected" not in cli("info", manifest.parent, *option).err
 
 
 def test_credentials(node, host, connect, monkeypatch, tmp_path):
@@ -126,22 +131,20 @@ def test_credentials(node, host, connect, monkeypatch, tmp_path):
     fetch_snippets(PAIRS, url, tmp_path / "s.bps", cache=tmp_path / "c")
     held = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(held) > 10
-    assert not any(secret in b"".join(held) for secret in (b"hunter2", SECRET.encode(), b"bagpack:h"))
+    for secret in (b"hunter2", SECRET.encode(), b"bagpack:h"):
+        assert secret not in b"".join(held)
 
 
-def test_addresses_never_show_credentials():
+def test_addresses_never_show_credentials(connect):
     url = f"opensearch+https://me:{SECRET}@host:5432/db?table=t&sslpassword=hunter2&column=c"
     address = parse_address(url)
     assert str(address) == address.shown == "opensearch+https://host:5432/db?table=t&column=c"
     assert "hunter2" not in repr(address) + address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
     assert parse_address("some/dir").shown == "tantivy:some/dir"
-
-
-@pytest.mark.parametrize("password", ["hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"])
-def test_a_password_that_is_not_written_as_in_a_url_is_not_shown(password, connect):
-    with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
-        connect(f"opensearch+https://me:{password}@host:9200/docs")
-    message(error)
+    for password in ("hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"):  # not written as in a URL
+        with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
+            connect(f"opensearch+https://me:{password}@host:9200/docs")
+        message(error)
 
 
 def test_certificates(connect, tmp_path, monkeypatch):
@@ -173,18 +176,16 @@ def searches(node, host):
 
     class Searches(list):
         url = f"opensearch+http://{host}/docs?field=body"
-
-        def then(self, number):
-            pass
+        then = staticmethod(lambda number: None)
 
     made = Searches()
     node.add("docs", FOREIGN)
 
     def look(method, path):
-        if path.endswith("_search"):
-            made.append(node.requests[-1][2])
-            return made.then(len(made))
-        return None
+        if not path.endswith("_search"):
+            return None
+        made.append(node.requests[-1][2])
+        return made.then(len(made))
 
     node.misbehave = look
     return made
@@ -240,7 +241,7 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
     try:
         assert reached.wait(LIMIT)
     finally:
-        running.send_signal(signal.SIGKILL)
+        running.kill()
         running.wait(LIMIT)
     assert not (out / "manifest.json").exists()
     time.sleep(0.2)
@@ -256,24 +257,22 @@ def test_kill_9_during_a_fetch(searches, tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(text, tmp_path):
     pytest.importorskip("tantivy")
-    (tmp_path / "text.txt").write_text("A cat and a lion.\nThe lion saw a cat.\nA new cat and a dog.\n")
-    index_corpus([str(tmp_path / "text.txt")], tmp_path / "store.bp")
+    index_corpus([text([*SENTENCES, "A new cat and a dog."])], tmp_path / "store.bp")
     return str(tmp_path / "store.bp")
 
 
 def texts(url):
     with closing(connect(url)) as engine:
-        return [plain(s.text) for s in engine.search(Query("word", (("cat",),)), 10)]
+        return [plain(s.text) for s in engine.search(CAT, 10)]
 
 
 def test_an_index_survives_a_killed_rebuild(store, tmp_path):
     url = f"tantivy:{tmp_path / 'index'}"
     (tmp_path / "old.txt").write_text("One old cat.\n")
     build_engine(url, [str(tmp_path / "old.txt")])
-    old = texts(url)
-    new = ["A cat and a lion.", "The lion saw a cat.", "A new cat and a dog."]
+    old, new = ["One old cat."], [*SENTENCES, "A new cat and a dog."]
 
     def rebuild():
         build_engine(url, [store], overwrite=True)
@@ -301,7 +300,7 @@ def test_a_killed_fetch_finishes_with_the_same_bytes(store, tmp_path):
     build_engine(url, [store])
 
     def fetch():
-        fetch_snippets([("cat", "lion"), ("dog", "cat")], url, out, cache=tmp_path / "cache", overwrite=True)
+        fetch_snippets(PAIRS, url, out, cache=tmp_path / "cache", overwrite=True)
 
     fetch()
     expected = files_of(out)

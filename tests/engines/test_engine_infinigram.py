@@ -76,7 +76,7 @@ def test_a_word_with_one_form_and_a_limit(service, connect):
 
 
 ANSWERS = {
-    '{"error": "[Backend] Index not found: v4_test"}': "could not answer: .*Index not found.*index=",
+    '{"error": "[Backend] Index not found: v4_test"}': "Index not found.*index=",
     "{}": "without a list",
     '{"segment_by_shard": 3, "ptrs_by_shard": 3}': "without a list",
     '{"segment_by_shard": [["a", "b"]], "ptrs_by_shard": [["a"]]}': "without a number",
@@ -84,13 +84,13 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_answers_that_are_none(service, connect, answer):
+def test_answers_that_are_none(service, connect):
     held, url = service
-    held.misbehave = lambda request: (200, answer)
-    with pytest.raises(EngineError, match=ANSWERS[answer]) as error:
-        connect(url).search(DOG, 5)
-    assert not isinstance(error.value, BusyError)
+    for answer, message in ANSWERS.items():
+        held.misbehave = lambda request, own=(200, answer): own
+        with pytest.raises(EngineError, match=message) as error:
+            connect(url).search(DOG, 5)
+        assert not isinstance(error.value, BusyError)
     held.misbehave = lambda request: (503, "busy")
     with pytest.raises(BusyError, match="status 503"):
         connect(url).search(DOG, 5)

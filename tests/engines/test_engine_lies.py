@@ -163,35 +163,29 @@ def test_whatever_a_server_answers(kind, connect):
         try:
             found = engine.search(CAT, 10)
         except EngineError as error:
-            assert isinstance(expected, str), error
-            assert re.search(expected, str(error)), error
-            assert "\n" not in str(error)
-            assert len(str(error)) < 600
+            assert isinstance(expected, str) and re.search(expected, str(error)), error
+            assert "\n" not in str(error) and len(str(error)) < 600
         else:
             assert [snippet.text for snippet in found] == expected
 
 
-ODD_MAPPINGS = [None, [], {}, {"docs": None}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
-                {"docs": {"mappings": {"properties": []}}}]  # fmt: skip
-
-
-@pytest.mark.parametrize("mapping", ODD_MAPPINGS)
+@pytest.mark.parametrize("mapping", [{}, {"docs": None}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
+                                        {"docs": {"mappings": {"properties": []}}}, None, []])  # fmt: skip
 def test_a_mapping_that_is_none(mapping, connect):
     message = "not an object|has no field 'body'"
     with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=message):
         connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
 
 
-@pytest.mark.parametrize(
-    "text", ["A\tcat\tforged", "cat\n<s>\nforged\tkey", "cat\r\x00\x85", "  cat  ", "\u2060cat\u2060"]
-)
-def test_odd_text_makes_no_odd_corpus(text, tmp_path):
-    answer = hits({"_id": 'd"><text>', "_source": {"body": text}})
+def test_odd_text_makes_no_odd_corpus(tmp_path):
+    texts = ["A\tcat\tforged", "cat\n<s>\nforged\tkey", "cat\r\x00\x85", "  cat  ", "\u2060cat\u2060"]
+    answer = hits(*({"_id": f'{n}"><text>', "_source": {"body": text}} for n, text in enumerate(texts)))
     with lying_server(answer) as (host, _):
         url = f"opensearch+http://{host}/docs?field=body"
         corpus = fetch_snippets([("cat", "lion")], url, tmp_path / "s.bps", cache=tmp_path / "c").corpus
     assert corpus.verify() == []
-    assert corpus.for_basis.sentences == 1
+    found = corpus.for_basis
+    assert (found.sentences, found.tokens) == (2, 4), "A cat forged; and cat, which the others are as well"
 
 
 def test_endless_429_ends_and_retry_after_is_honoured(connect, tmp_path):
@@ -224,9 +218,9 @@ before = peak()
 try:
     engine.search(Query("word", (("cat",),)), 10)
 except EngineError as error:
-    print(str(error))
+    print(error)
 print(peak() - before)
-engine.close()
+engine.close()  # its thread would keep the process
 """
 
 

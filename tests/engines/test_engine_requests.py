@@ -4,6 +4,7 @@ import random
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -15,16 +16,13 @@ from bagpack.errors import StoreError
 @pytest.fixture
 def make(tmp_path):
     """make(account, **policy) → requests that share a table; closed after the test."""
-    opened = []
+    with ExitStack() as opened:
 
-    def open_requests(account="a", path="deep/cache", **policy):
-        policy = RequestPolicy(**{"first_wait": 0.001, **policy})
-        opened.append(Requests(tmp_path / path, account, policy))
-        return opened[-1]
+        def open_requests(account="a", path="deep/cache", **policy):
+            made = Requests(tmp_path / path, account, RequestPolicy(**{"first_wait": 0.001, **policy}))
+            return opened.enter_context(closing(made))
 
-    yield open_requests
-    for requests in opened:
-        requests.close()
+        yield open_requests
 
 
 class Server:
@@ -36,7 +34,7 @@ class Server:
 
     def ask(self, requests, asked):
         def send():
-            self.calls.append(time.monotonic())
+            self.calls.append(asked)
             self.trouble(len(self.calls))
             return f"found {asked}"
 
@@ -48,14 +46,6 @@ def raising(error):
         raise error
 
     return trouble
-
-
-def test_a_second_run_asks_nothing(make):
-    server = Server()
-    for _ in range(2):
-        requests = make()
-        assert [server.ask(requests, text) for text in "xyz"] == ["found x", "found y", "found z"]
-    assert len(server.calls) == requests.spent == 3 and requests.sent == 0
 
 
 def test_rate(make, monkeypatch):
@@ -71,12 +61,12 @@ def test_a_budget_holds_over_all_runs_and_for_one_engine_retries_included(make):
     for number in range(10):
         server.ask(runs[number % 2], str(number))
     for requests in runs:
-        with pytest.raises(EngineError, match=r"budget is used up: 10 requests were sent to a .*--budget 10"):
+        with pytest.raises(EngineError, match=r"budget is used up: 10 requests .*--budget 10"):
             server.ask(requests, "more")
         assert server.ask(make(budget=0), "3") == "found 3", "it was kept"
     server, requests = Server(raising(BusyError("too busy"))), make("b", retries=2, budget=5)
-    for error in (BusyError, EngineError):
-        with pytest.raises(error, match=r"too busy|budget is used up"):
+    for error, message in ((BusyError, "too busy"), (EngineError, "budget is used up")):
+        with pytest.raises(error, match=message):
             server.ask(requests, "x")
     assert len(server.calls) == requests.spent == 5
 
@@ -100,8 +90,8 @@ def test_answers_of_an_index_that_may_change_expire(make):
     server.ask(requests, "x")
     with requests._database as database:
         database.execute("UPDATE request SET sent = sent - 31 * 86400")
-    server.ask(requests, "x")
-    server.ask(requests, "x")
+    for _ in range(2):
+        server.ask(requests, "x")
     assert len(server.calls) == 2
     assert requests._database.execute("SELECT count(answer), count(*) FROM request").fetchone() == (1, 2)
 
@@ -148,16 +138,15 @@ def test_a_full_disk_is_reported_and_what_was_fetched_stays(make):
 
 def test_a_cache_that_is_none(make, tmp_path):
     (tmp_path / "text").write_text("this is no database, " * 100)
-    with pytest.raises(StoreError, match=r"cannot be used .*not a database.*move it elsewhere"):
-        make(path="text")
-    with pytest.raises(StoreError, match="cannot be"):
-        make(path="text/below")
     for version, statement in ((99, "PRAGMA user_version = 99"), (3, "CREATE TABLE request (x)")):
-        other = sqlite3.connect(tmp_path / str(version))
-        other.execute(statement)
-        other.close()
-        with pytest.raises(StoreError, match=r"format version 99|cannot be used"):
-            make(path=str(version))
+        with closing(sqlite3.connect(tmp_path / str(version))) as other:
+            other.execute(statement)
+    for path, message in (
+        ("text", r"cannot be used .*not a database.*move it elsewhere"), ("text/below", "cannot be"),
+        ("99", "format version 99"), ("3", "cannot be used"),
+    ):  # fmt: skip
+        with pytest.raises(StoreError, match=message):
+            make(path=path)
 
 
 def test_a_damaged_cache_answers_what_it_was_told_or_nothing(make, tmp_path):
@@ -167,24 +156,20 @@ def test_a_damaged_cache_answers_what_it_was_told_or_nothing(make, tmp_path):
     for text in texts:
         Server().ask(requests, text)
     requests.close()
-    whole = path.read_bytes()
-    outcomes = set()
+    whole, outcomes = path.read_bytes(), set()
     for at in [*range(0, 110, 7), *range(110, len(whole), 197)]:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1 :])
         for left in tmp_path.glob("cache-*"):
             left.unlink()
         try:
             requests = make(path="cache")
-            found = [Server().ask(requests, text) for text in texts]
+            assert [Server().ask(requests, text) for text in texts] == [f"found {text}" for text in texts]
             outcomes.add(requests.spent)
         except StoreError as error:
             outcomes.add("sentence")
             assert "\n" not in str(error)
-        else:
-            assert found == [f"found {text}" for text in texts]
         requests.close()
-    assert "sentence" in outcomes
-    assert 7 in outcomes, "a damaged answer is asked for again, and paid"
+    assert {"sentence", 7} <= outcomes, "a damaged answer is asked for again, and paid"
 
 
 def test_values_of_another_kind_are_no_answers(make):

@@ -7,9 +7,12 @@ import shutil
 import numpy as np
 import pytest
 from engine_oracle import holds_gap, places
+from tests.app.conftest import ask
 from tests.forging import data_of, forge
 
 from bagpack import Corpus, PairVectorizer
+from bagpack.app import Library
+from bagpack.app.pages import home, warm_up
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
@@ -22,6 +25,8 @@ from bagpack.engines.queries import plan_queries
 from bagpack.engines.sentences import index_words
 from bagpack.engines.snippets import SnippetCorpus
 from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.explain.pair import sketch_pair
+from bagpack.explain.word import sketch_word
 from bagpack.sources import as_source, open_source
 from bagpack.vectors.counts import count_pairs
 
@@ -138,10 +143,9 @@ def test_a_limit_applies_per_query_and_each_query_gives_its_own_order_and_gap(li
 
 def test_forms_that_overlap_serve_both_targets(snippets):
     """Found is a form of find and a word of its own: a place may be either."""
-    inflector = Inflector("xx", {"find": ["found"], "found": []})
-    options = TextOptions(level="form", annotator="none")
-    text = ["they found a find", "we find it"]
-    found = snippets(text, [("find", "found")], inflector=inflector, options=options)
+    how = {"options": TextOptions(level="form", annotator="none")}
+    how["inflector"] = Inflector("xx", {"find": ["found"], "found": []})
+    found = snippets(["they found a find", "we find it"], [("find", "found")], **how)
     assert (found.contexts("find").total, found.contexts("found").total) == (3, 1)
     assert [line.order for line in found.contexts("find", "found")] == ["-"]
 
@@ -179,14 +183,36 @@ def test_it_serves_wherever_a_store_does(snippets, tmp_path):
     assert Corpus.open(data_of(out) / "sentences").sentences == facts["sentences"]
 
 
+def test_sketches_and_the_explorer_over_snippets(text, snippets, tmp_path):
+    sentences, pairs = make_sentences(2, 300), [PAIRS[0], PAIRS[2], PAIRS[3], PAIRS[7]]
+    store = index_corpus([text(sentences)], tmp_path / "store.bp").corpus
+    found = snippets(sentences, pairs)
+    for pair in pairs[:3]:
+        one, two = (sketch_pair(as_source(source), *pair, top=100) for source in (store, found))
+        assert (one.together, one.n_plus) == (two.together, two.n_plus) and one.together > 5
+        assert one.distances_plus == two.distances_plus
+        assert sum(m.count for m in one.middles) == sum(m.count for m in two.middles)
+    assert sketch_pair(found, "unicorn", "cat").unknown == ("unicorn",)
+    assert sketch_word(found, "cat").count == sketch_word(as_source(store), "cat").count
+    library = Library(str(found.path))
+    warm_up(library)
+    assert [(own.w1, own.w2) for own in home(library).examples] == pairs, "only what was fetched can be asked"
+    for path in ("/", "/word/cat", "/pair/cat/lion", "/concordance?w1=cat&w2=lion&sort=left"):
+        assert ask(path, found.path).status_code == 200, path
+    for path, message in (("/pair/dog/zebra", "no snippets for"), ("/pair/unicorn/cat", "does not contain")):
+        answer = ask(path, found.path)
+        assert answer.status_code == 404 and message in answer.text
+
+
 def test_words_and_pairs_that_were_not_fetched_are_reported(snippets):
-    found, basis = snippets(["cat lion dog"], [("cat", "lion"), ("dog", "cat")]), Basis(("dog",), ())
-    with pytest.raises(StoreError, match=r"no snippets for 'zebra'.*bagpack fetch again"):
-        vectors(found, basis, [("cat", "zebra")])
-    with pytest.raises(StoreError, match=r"no snippets for the pair '(dog lion|lion dog)'"):
-        vectors(found, basis, [("dog", "lion")])
-    with pytest.raises(UsageError, match="at most 5 words between"):
-        vectors(found, basis, CAT_LION, windows=Windows.parse("4/2-6-2"))
+    found = snippets(["cat lion dog"], [("cat", "lion"), ("dog", "cat")])
+    for pair, windows, error, message in (
+        (("cat", "zebra"), Windows(), StoreError, r"no snippets for 'zebra'.*bagpack fetch again"),
+        (("dog", "lion"), Windows(), StoreError, r"no snippets for the pair '(dog lion|lion dog)'"),
+        (("cat", "lion"), Windows.parse("4/2-6-2"), UsageError, "at most 5 words between"),
+    ):
+        with pytest.raises(error, match=message):
+            vectors(found, Basis(("dog",), ()), [pair], windows=windows)
 
 
 def test_the_content_hash_is_of_the_content(snippets, fetch):
@@ -202,14 +228,14 @@ def test_damage_is_found(snippets, tmp_path):
     for file in [path for path in sorted(out.rglob("*")) if path.is_file() and path.stat().st_size]:
         whole = file.read_bytes()
         file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        if file.name == "targets.tsv":
+            with pytest.raises(StoreError, match=r"targets\.tsv does not match its checksum .*--overwrite"):
+                SnippetCorpus.open(out).resolve(["cat"])
         if file == out / "manifest.json":
             with pytest.raises(StoreError, match=r"seal|JSON"):
                 SnippetCorpus.open(out)
         else:
             assert [str(file) in message for message in found.verify()] == [True]
-        if file.name == "targets.tsv":
-            with pytest.raises(StoreError, match=r"targets\.tsv does not match its checksum .*--overwrite"):
-                SnippetCorpus.open(out).resolve(["cat"])
         file.write_bytes(whole)
     assert found.verify() == []
 
@@ -224,13 +250,11 @@ FORGED = [
 
 def test_a_forged_corpus_gives_a_sentence(snippets, tmp_path):
     snippets(["cat lion"])
-    shutil.copytree(tmp_path / "s.bps", tmp_path / "whole")
-    for change in FORGED:
-        shutil.rmtree(tmp_path / "s.bps")
-        shutil.copytree(tmp_path / "whole", tmp_path / "s.bps")
-        forge(tmp_path / "s.bps", **change)
+    for number, change in enumerate(FORGED):
+        forged = shutil.copytree(tmp_path / "s.bps", tmp_path / f"{number}.bps")
+        forge(forged, **change)
         with pytest.raises(BagpackError):
-            vectors(SnippetCorpus.open(tmp_path / "s.bps"), Basis(("dog",), ()), CAT_LION)
+            vectors(SnippetCorpus.open(forged), Basis(("dog",), ()), CAT_LION)
 
 
 # Writing it --------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def found(data, splits):
     return cross_validate(*data, splits)
 
 
-def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, splits, found):
+def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(monkeypatch, data, splits, found):
     counts, y = data
     for split in splits[:2]:
         for condition in CONDITIONS:
@@ -48,6 +48,12 @@ def test_out_of_fold_answers_are_those_of_models_trained_on_the_rest(data, split
             decisions = model.decisions(counts[split.test])
             np.testing.assert_allclose(found[condition].decisions[split.test], decisions, atol=1e-8)
             np.testing.assert_array_equal(found[condition].predicted[split.test], decisions.argmax(axis=1))
+    # The folds of `modern` shared one Gram matrix; others, and those of more rows, have their own.
+    modern, paper = map(get_preset, ("modern", "paper"))
+    assert fitting.shared_grams(counts, ("v12",), modern) is not None
+    assert fitting.shared_grams(counts, ("v12",), paper) is None
+    monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", len(y) - 1)
+    assert fitting.shared_grams(counts, ("v12",), modern) is None
 
 
 def test_scores_and_confusion_agree_with_the_answers(data, splits, found):
@@ -136,35 +142,26 @@ def test_workers_do_not_change_a_digit(data, monkeypatch):
             np.testing.assert_allclose(two["v1v2v12"].decisions[split.test, 0], expected, atol=1e-6)
 
 
-def test_ratings_by_group(data):
+@pytest.mark.parametrize("by", ["group", "fold"])
+def test_ratings_are_ranked_within_groups_or_where_folds_split_those_within_folds(data, by):
     counts, y = data
     ratings = 1 + 2 * y + np.random.default_rng(1).normal(size=len(y))
     verbs = [f"verb{i % 6}" for i in range(len(y))]
-    found = cross_validate(counts, ratings, group_splits(verbs), kind="rating", groups=verbs)
-    result = found["v1v2v12"]
-    assert found.kind == "ratings"
-    of_verbs = [spearmanr(result.predicted[i::6], ratings[i::6]).statistic for i in range(6)]
-    assert result.metrics["spearman"].folds == pytest.approx(of_verbs)
-    assert result.metrics["spearman"].mean == pytest.approx(np.mean(of_verbs))
-    pooled = result.metrics["spearman_pooled"]
-    assert pooled.mean == pytest.approx(spearmanr(result.predicted, ratings).statistic)
+    targets = encode_targets(ratings, kind="rating")
+    splits = group_splits(verbs) if by == "group" else random_splits(targets, folds=5)
+    found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=verbs)
+    assert found.kind == "ratings" and ("within each fold" in found.notes[-1]) == (by == "fold")
+    predicted, metrics = found["v12"].predicted, found["v12"].metrics
+    inside = [spearmanr(predicted[own.test], ratings[own.test]).statistic for own in splits]
+    assert metrics["spearman"].folds == pytest.approx(inside)
+    assert metrics["spearman"].mean == pytest.approx(np.mean(inside))
+    pooled = metrics["spearman_pooled"]
+    assert pooled.mean == pytest.approx(spearmanr(predicted, ratings).statistic)
     assert pooled.low < pooled.mean < pooled.high
     assert found["mean"].metrics["mae"].mean > 0
     for metric in ("spearman", "spearman_pooled"):
         assert np.isnan(found["mean"].metrics[metric].mean)  # a constant predictor has no correlation
     json.dumps(found.to_dict(), allow_nan=False)
-
-
-def test_ratings_are_ranked_within_folds_where_folds_split_the_groups(data):
-    counts, y = data
-    ratings = y + np.random.default_rng(2).normal(size=len(y))
-    groups = [f"g{i % 4}" for i in range(len(y))]
-    splits = random_splits(encode_targets(ratings, kind="rating"), folds=5)
-    found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=groups)
-    predicted = found["v12"].predicted
-    inside = [spearmanr(predicted[s.test], ratings[s.test]).statistic for s in splits]
-    assert found["v12"].metrics["spearman"].folds == pytest.approx(inside)
-    assert "within each fold" in found.notes[-1]
 
 
 def test_lexical_split_counts_what_it_drops(data):
@@ -205,19 +202,6 @@ def test_what_cannot_be_evaluated_is_said(data):
     ):
         with pytest.raises(problem, match=message):
             cross_validate(*given, kind="rating" if "239" in message else "labels")
-
-
-def test_folds_that_share_one_gram_matrix_decide_as_models_do(monkeypatch):
-    counts, y = make_counts(n_pairs=90, n_words=40, unseen=0.2, seed=6)
-    splits = random_splits(encode_targets(y), folds=3)
-    assert fitting.shared_grams(counts, ("v12",), get_preset("modern"))
-    assert not fitting.shared_grams(counts, ("v12",), get_preset("paper"))
-    shared = cross_validate(counts, y, splits, preset="modern")
-    monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", 89)
-    assert not fitting.shared_grams(counts, ("v12",), get_preset("modern"))
-    alone = cross_validate(counts, y, splits, preset="modern")
-    for name in CONDITIONS:
-        assert shared[name].decisions == pytest.approx(alone[name].decisions, abs=1e-6)
 
 
 def test_folds_that_do_not_converge_are_reported(monkeypatch, data, splits):

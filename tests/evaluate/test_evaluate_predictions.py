@@ -38,18 +38,15 @@ def found(data):
 FOLDS = ["1", "2", "3", "4", "5"]
 
 
-def blank(labels, unknown=()):
-    together = [None if i in unknown else i % 7 for i in range(len(labels))]
-    return [
-        Prediction(i + 2, f"a{i}", f"b{i}", label, together=together[i]) for i, label in enumerate(labels)
-    ]
-
-
 def predicted(found, targets, *more, unknown=()):
     """The result with predictions, for rows whose labels are those of the targets."""
     rating = targets.kind == "rating"
     labels = targets.ratings.tolist() if rating else [str(targets.classes[k]) for k in targets.codes]
-    return add_predictions(found, targets, blank(labels, unknown), FOLDS, *more)
+    rows = [
+        Prediction(i + 2, f"a{i}", f"b{i}", label, together=None if i in unknown else i % 7)
+        for i, label in enumerate(labels)
+    ]
+    return add_predictions(found, targets, rows, FOLDS, *more)
 
 
 def test_the_sigmoid_is_platts_fitted_on_the_other_folds(data, found):
@@ -113,28 +110,23 @@ def test_every_row_has_its_prediction(data, found):
     per_label = calibrated(targets, decisions, found.fold_of)
     for i, row in enumerate(rows):
         assert (row.w1, row.line, row.label) == (f"a{i}", i + 2, str(y[i]))
-        assert row.predicted == str(found["v12"].predicted[i])
-        assert row.fold == FOLDS[found.fold_of[i]]
+        assert (row.predicted, row.fold) == (str(found["v12"].predicted[i]), FOLDS[found.fold_of[i]])
         assert row.probability == pytest.approx(per_label[i, decisions[i].argmax()], abs=1e-6)
-        if row.predicted == row.label:
-            assert row.probability == row.label_probability
-    assert rows[5].abstained is True
-    assert rows[5].together is None
+        assert row.predicted != row.label or row.probability == row.label_probability
+    assert rows[5].abstained is True and rows[5].together is None
     answered = [row for row in rows if not row.abstained]
     assert 20 < len(answered) < 299
     part = result.abstention
     assert part["coverage"] == pytest.approx(len(answered) / 300)
     assert part["precision_found"] == pytest.approx(np.mean([r.label == r.predicted for r in answered]))
     wrong = mistakes(rows)
-    assert {rows[i].label != rows[i].predicted for i in wrong} == {True}
-    assert len(wrong) == sum(row.label != row.predicted for row in rows)
+    assert sorted(wrong) == [i for i, row in enumerate(rows) if row.label != row.predicted]
     sure = [rows[i].probability for i in wrong]
     assert sure == sorted(sure, reverse=True)
-    table = predictions_table(result)
-    assert table[0][:4] == ["w1", "w2", "label", "predicted"]
-    assert len(table) == 301
-    assert table[6][table[0].index("together")] is None
-    assert isinstance(table[1][table[0].index("probability")], float)
+    header, *table = predictions_table(result)
+    assert header[:4] == ["w1", "w2", "label", "predicted"] and len(table) == 300
+    assert table[5][header.index("together")] is None
+    assert isinstance(table[0][header.index("probability")], float)
 
 
 def test_labels_that_were_changed_are_suspicious(data, found):

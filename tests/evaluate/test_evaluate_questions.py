@@ -7,18 +7,8 @@ from scipy.stats import t
 from sklearn.svm import SVC
 
 from bagpack.errors import InputError
-from bagpack.evaluate.questions import (
-    DIFFERENCE,
-    WEIGHTS,
-    analogy_scores,
-    best_choices,
-    elect,
-    question_rows,
-    solve_analogies,
-    solve_synonyms,
-    two_point_decisions,
-    word_cosines,
-)
+from bagpack.evaluate import questions as own
+from bagpack.evaluate.questions import question_rows, solve_analogies, solve_synonyms
 from bagpack.evaluate.reproduce import relation_rounds
 from bagpack.learn.features import get_preset, modern_features
 from bagpack.learn.fitting import condition_grams
@@ -46,16 +36,16 @@ def test_two_points_in_closed_form_are_the_svm(C):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(7, 5))
     model = SVC(kernel="linear", C=C, tol=1e-10).fit(X[[0, 1]], [1, 0])
-    found = two_point_decisions(X @ X.T, 0, 1, range(2, 7), C)
+    found = own.two_point_decisions(X @ X.T, 0, 1, range(2, 7), C)
     np.testing.assert_allclose(found, model.decision_function(X[2:]), atol=1e-6)
-    assert not two_point_decisions(np.ones((3, 3)), 0, 1, [2], C).any(), "equal rows say nothing"
+    assert not own.two_point_decisions(np.ones((3, 3)), 0, 1, [2], C).any(), "equal rows say nothing"
 
 
 def test_an_election_is_by_rounds_then_by_sum():
-    assert elect(np.array([[1.0, 0, 0], [1, 0, 0], [0, 9, 0]])).tolist() == [0]
-    assert elect(np.array([[1.0, 0, 0], [0, 9, 0]])).tolist() == [1]
-    assert elect(np.zeros((3, 4))).tolist() == [0, 1, 2, 3]
-    assert best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
+    assert own.elect(np.array([[1.0, 0, 0], [1, 0, 0], [0, 9, 0]])).tolist() == [0]
+    assert own.elect(np.array([[1.0, 0, 0], [0, 9, 0]])).tolist() == [1]
+    assert own.elect(np.zeros((3, 4))).tolist() == [0, 1, 2, 3]
+    assert own.best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
 
 
 def test_analogies_by_brute_force(analogies):
@@ -89,7 +79,7 @@ def few_analogies():
 def _plain(counts, name):
     features = modern_features(counts)
     blocks = features.split(features.matrix().toarray().T)
-    blocks[DIFFERENCE] = unit((blocks["v1"] - blocks["v2"]).T).T
+    blocks[own.DIFFERENCE] = unit((blocks["v1"] - blocks["v2"]).T).T
     return centred_cosines(blocks[name].T)
 
 
@@ -97,19 +87,21 @@ def unit(rows):
     return rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
 
 
+def centred(rows):
+    """Rows of length 1 less their mean, of length 1 again; all-zero rows stay."""
+    return unit(rows - rows.mean(axis=0)) * rows.any(axis=1)[:, None]
+
+
 def centred_cosines(rows):
-    centred = unit(rows - rows.mean(axis=0))
-    cosines, empty = centred @ centred.T, ~rows.any(axis=1)
-    cosines[empty] = cosines[:, empty] = 0
-    return cosines
+    return centred(rows) @ centred(rows).T
 
 
 def test_values_are_sums_of_centred_cosines(few_analogies):
     counts, questions = few_analogies
-    words = sum(WEIGHTS[name] * _plain(counts, name) for name in ("v1", "v2", DIFFERENCE))
-    pair = WEIGHTS["v12"] * _plain(counts, "v12")
+    words = sum(own.WEIGHTS[name] * _plain(counts, name) for name in ("v1", "v2", own.DIFFERENCE))
+    pair = own.WEIGHTS["v12"] * _plain(counts, "v12")
     totals = {"v1v2": words, "v12": pair, "v1v2v12": words + pair}
-    scores = analogy_scores(counts, tuple(totals))
+    scores = own.analogy_scores(counts, tuple(totals))
     found = solve_analogies(counts, questions, preset="modern")
     for name, total in totals.items():
         np.testing.assert_allclose(scores[name], total, atol=1e-9)
@@ -123,8 +115,8 @@ def test_the_difference_of_wide_vectors_is_one_more_cosine(few_analogies):
     rng = np.random.default_rng(2)
     wide = rng.random((len(counts.targets), 7)) * (rng.random((len(counts.targets), 7)) < 0.7)
     cosines = centred_cosines(unit(wide[counts.rows[:, 0]] - wide[counts.rows[:, 1]]))
-    plain = analogy_scores(counts, ("v1v2", "v12"))
-    more = analogy_scores(counts, ("v1v2", "v12"), sparse.csr_array(wide))
+    plain = own.analogy_scores(counts, ("v1v2", "v12"))
+    more = own.analogy_scores(counts, ("v1v2", "v12"), sparse.csr_array(wide))
     np.testing.assert_allclose(more["v1v2"], plain["v1v2"] + cosines, atol=1e-9)
     np.testing.assert_array_equal(more["v12"], plain["v12"])
 
@@ -172,10 +164,10 @@ def test_the_cosine_of_wide_vectors_decides_about_synonyms(monkeypatch):
     vectors[3] = 0  # a word without contexts
     wide = sparse.csr_array(unit(vectors))
     monkeypatch.setattr("bagpack.evaluate.questions.wide_rows", lambda corpus, targets: wide)
-    centred = unit(wide.toarray() - wide.toarray().mean(axis=0)) * (vectors.any(axis=1)[:, None])
+    rows = centred(wide.toarray())
     first, second = counts.rows.T
-    cosines = (centred[first] * centred[second]).sum(axis=1)
-    np.testing.assert_allclose(word_cosines(wide, first, second), cosines, atol=1e-12)
+    cosines = (rows[first] * rows[second]).sum(axis=1)
+    np.testing.assert_allclose(own.word_cosines(wide, first, second), cosines, atol=1e-12)
     plain, found, paper = (
         solve_synonyms(counts, questions, preset=preset, corpus=corpus)
         for preset, corpus in (("modern", None), ("modern", object()), ("paper", object()))
@@ -183,9 +175,8 @@ def test_the_cosine_of_wide_vectors_decides_about_synonyms(monkeypatch):
     best = cosines.reshape(-1, 4).argmax(axis=1)
     assert (found["v1v2"].picked == best).mean() > 0.8 > (plain["v1v2"].picked == best).mean()
     np.testing.assert_array_equal(found["v12"].picked, plain["v12"].picked)
-    np.testing.assert_array_equal(
-        paper["v1v2"].picked, solve_synonyms(counts, questions, preset="paper")["v1v2"].picked
-    )
+    alone = solve_synonyms(counts, questions, preset="paper")
+    np.testing.assert_array_equal(paper["v1v2"].picked, alone["v1v2"].picked)
 
 
 def test_questions_that_cannot_be(few_analogies):

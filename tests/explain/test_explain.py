@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bagpack import Corpus, PairVectorizer, RelationClassifier
@@ -16,8 +16,6 @@ from bagpack.app.rendering import environment, lines_url
 from bagpack.basis import Basis
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.build.index import index_corpus
-from bagpack.evaluate.run import CountOptions
-from bagpack.evaluate.train import TrainOptions, train_file
 from bagpack.explain.explanation import explain_pair
 from bagpack.explain.lines import PairEvidence
 from bagpack.learn.calibration import Threshold
@@ -28,55 +26,27 @@ from bagpack.vectors.counts import count_pairs
 from bagpack.wording import say_times
 from tests.app.conftest import in_process
 from tests.conftest import run_apart
-from tests.contexts.stores import make_store
-from tests.evaluate.conftest import made_up_pairs, made_up_text
+from tests.made_up import LABELS, PAIRS, table, train
 
-PAIRS = [(a, b) for a, b, _ in made_up_pairs()]
-LABELS = [label for *_, label in made_up_pairs()]
-KINDS = {
-    "modern": ("label", LABELS),
-    "paper": ("label", LABELS),
-    "binary": ("label", ["yes" if label == "kind" else "no" for label in LABELS]),
-    "rating": ("score", [f"{6 if label == 'kind' else i % 7 / 7:.2f}" for i, label in enumerate(LABELS)]),
-}
-
-
-def train(store, data, out, preset="modern"):
-    """Train without an evaluation."""
-    options = TrainOptions(preset=preset, scores=False, counting=CountOptions(40))
-    train_file(str(store), str(data), str(out), options)
-    return load_model(out)
+KINDS = ("modern", "paper", "binary", "rating")
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """A store with `<script>` in its text."""
-    folder = tmp_path_factory.mktemp("explain")
-    lines = made_up_text() + ["the kinda01 alert<script> of a kindb01 ."] * 2
-    make_store(folder, [line.split() for line in lines], (100, 200), "c.bp")
-    return folder
+def model(world):
+    return load_model(world.model())
 
 
-@pytest.fixture(scope="module")
-def models(world):
-    """models(kind) → a model of that kind."""
-    made = {}
+@pytest.fixture
+def model_of(tmp_path):
+    """model_of(text, rows) → a model of labelled pairs and a corpus of this text."""
 
-    def make(kind):
-        if kind not in made:
-            column, values = KINDS[kind]
-            rows = "".join(f"{a}\t{b}\t{value}\n" for (a, b), value in zip(PAIRS, values, strict=True))
-            (world / f"{kind}.tsv").write_text(f"w1\tw2\t{column}\n{rows}")
-            preset = "modern" if kind == "modern" else "paper"
-            made[kind] = train(world / "c.bp", world / f"{kind}.tsv", world / f"{kind}.model", preset)
-        return made[kind]
+    def make(text, rows):
+        (tmp_path / "t.txt").write_text(text)
+        index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
+        (tmp_path / "d.tsv").write_text(table(rows))
+        return load_model(train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m"))
 
     return make
-
-
-@pytest.fixture(scope="module")
-def model(models):
-    return models("modern")
 
 
 def contributions(model, counts, label):
@@ -100,8 +70,8 @@ def near(value):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_decision_is_the_sum_of_its_parts(models, kind):
-    model = models(kind)
+def test_a_decision_is_the_sum_of_its_parts(world, kind):
+    model = load_model(world.model(kind))
     for pair in [*random.Random(1).sample(PAIRS, 6), PAIRS[3][::-1]]:
         counts = model.count([pair], model.source)
         found = explain_pair(model, model.source, *pair, top=10_000, lines=0)
@@ -123,6 +93,7 @@ def test_a_decision_is_the_sum_of_its_parts(models, kind):
 
 
 @given(st.integers(0, 59), st.integers(0, 30), st.booleans())
+@settings(max_examples=25)
 def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, number, top, turned):
     pair = PAIRS[number][::-1] if turned else PAIRS[number]
     for decision in explain_pair(model, model.source, *pair, top=top, lines=0).decisions:
@@ -135,9 +106,9 @@ def test_reasons_add_up_to_the_decision_and_hold_every_feature_once(model, numbe
 
 
 def test_a_model_of_an_estimator_explains_itself(world):
-    classifier = RelationClassifier(PairVectorizer(Corpus.open(world / "c.bp"), b=20)).fit(PAIRS, LABELS)
+    classifier = RelationClassifier(PairVectorizer(Corpus.open(world.store), b=20)).fit(PAIRS, LABELS)
     label = classifier.predict(PAIRS[:1])[0]
-    found = explain_pair(classifier.model_, open_source(world / "c.bp"), *PAIRS[0])
+    found = explain_pair(classifier.model_, open_source(world.store), *PAIRS[0])
     scores = dict(zip(classifier.classes_, classifier.decision_function(PAIRS[:1])[0], strict=True))
     assert found.answer == label and found[label].value == near(scores[label])
 
@@ -147,7 +118,7 @@ def test_a_part_names_training_words_and_contexts_name_training_pairs(model):
     both = zip(training.w1, training.w2, strict=True)
     pairs = {f"{training.names[a]} – {training.names[b]}" for a, b in both}
     seen = 0
-    for w1, w2 in PAIRS:
+    for w1, w2 in PAIRS[::3]:
         decision = explain_pair(model, model.source, w2, w1, lines=1).decisions[0]
         assert [part.name for part in decision.parts] == ["together", "first", "second"]
         for part in decision.parts:
@@ -170,7 +141,7 @@ def test_a_part_names_training_words_and_contexts_name_training_pairs(model):
 
 @pytest.mark.parametrize("limit", [None, 5000, 3])
 def test_counts_and_lines_of_the_observations_are_those_of_the_corpus(world, limit):
-    source = open_source(world / "c.bp")
+    source = open_source(world.store)
     settings, basis = CountSettings(Windows(), limit), Basis.of(source, 40)
     pairs = [("kinda01", "kindb01"), ("kinda01", "kinda01"), ("toolb03", "toola03"), ("of the", "partb05")]
     pairs.append(("a", "the"))
@@ -181,56 +152,62 @@ def test_counts_and_lines_of_the_observations_are_those_of_the_corpus(world, lim
         assert (counts.tocsr() != row).nnz == 0 < row.nnz
         for name in ("n_plus", "n_minus", "seen", "counted", "n_w1", "n_w2"):
             assert np.array_equal(getattr(counts, name), getattr(expected, name)), (pair, name)
-        if pair == ("a", "the"):
-            continue
-        for column, count in zip(row.indices, row.data, strict=True):
+        for column, count in zip(row.indices, row.data, strict=True) if pair != ("a", "the") else ():
             name = expected.feature_names()[column]
-            found = evidence.lines(name)
-            assert found.count == count == found.total == len(found.lines), name
-            block, _, term = name.split(":", 2)
-            for line, spans in zip(found.lines, found.spans, strict=True):
-                segments = line.to_dict()
-                assert term.upper() in f"{segments['left']} {segments['between']} {segments['right']}"
-                assert "".join(text for text, _ in spans) == "".join(line.pieces)
-                marked = [(mark, text.lower()) for text, mark in spans if mark]
-                if pair == pairs[0]:
-                    wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
-                    assert wanted <= {mark for mark, _ in marked}, name
-                    assert any(term in text for mark, text in marked if mark == "term"), name
-            assert evidence.lines(name, 1).lines == found.lines[:1]
+            check_lines(evidence, name, count, all_marks=pair == pairs[0])
+
+
+def check_lines(evidence, name, count, all_marks):
+    """The lines of a feature are as many as were counted, and each has the term; in short sentences, it is marked."""
+    found = evidence.lines(name)
+    assert found.count == count == found.total == len(found.lines), name
+    block, _, term = name.split(":", 2)
+    for line, spans in zip(found.lines, found.spans, strict=True):
+        segments = line.to_dict()
+        assert term in f"{segments['left']} {segments['between']} {segments['right']}"
+        assert "".join(text for text, _ in spans) == "".join(line.pieces)
+        marked = [(mark, text) for text, mark in spans if mark]
+        if all_marks:
+            wanted = {"v1": {"w1"}, "v2": {"w2"}}.get(block, {"w1", "w2"})
+            assert wanted <= {mark for mark, _ in marked}, name
+            assert any(term in text for mark, text in marked if mark == "term"), name
+    assert evidence.lines(name, 1).lines == found.lines[:1]
 
 
 def test_the_lines_of_products_and_statistics(model):
-    source, (w1, w2) = model.source, PAIRS[3]
+    source = model.source
     matrix = model.count(PAIRS, source)
     both = int(((matrix.n_plus > 0) & (matrix.n_minus > 0)).argmax())
     evidence = PairEvidence.of(source, *PAIRS[both], matrix.settings)
-    plus, minus = int(matrix.n_plus[both]), int(matrix.n_minus[both])
-    orders = {"w1 first": "+" * plus, "w2 first": "-" * minus, "PMI": "+" * plus + "-" * minus}
-    for name, order in orders.items():
+    plus, minus = "+" * int(matrix.n_plus[both]), "-" * int(matrix.n_minus[both])
+    for name, order in (("w1 first", plus), ("w2 first", minus), ("PMI", plus + minus)):
         found = evidence.lines(f"pair:{name}")
         assert found.count == found.total == len(order) > 0
         assert "".join(sorted(line.order for line in found.lines)) == order
         assert all({span.mark for span in spans} == {"", "w1", "w2"} for spans in found.spans)
-    found = explain_pair(model, source, w1, w2, top=1000, lines=2)
-    matrix, evidence = model.count([(w1, w2)], source), PairEvidence.of(source, w1, w2, matrix.settings)
-    words = matrix.tocsr("v1").toarray()[0], matrix.tocsr("v2").toarray()[0]
-    products = [f for f in features(found.decisions[0]) if f.name.startswith("v1·v2:")]
-    for feature in products:
-        column = matrix.feature_names("v1").index(feature.name.replace("v1·v2", "v1"))
-        one, two = (int(row[column]) for row in words)
-        lines = evidence.lines(feature.name)
-        assert feature.count == lines.count == min(one, two)
-        assert lines.total == one + two == len(lines.lines)
+
+
+def test_reasons_of_similarity_and_frequency(model):
+    w1, w2 = PAIRS[3]
+    found = explain_pair(model, model.source, w1, w2, top=1000, lines=2)
+    matrix = model.count([(w1, w2)], model.source)
+    evidence = PairEvidence.of(model.source, w1, w2, matrix.settings)
+    words, columns = [matrix.tocsr(block).toarray()[0] for block in ("v1", "v2")], matrix.feature_names("v1")
     parts = {feature.name: feature for feature in features(found.decisions[0])}
+    products = [name for name in parts if name.startswith("v1·v2:")]
+    for name in products:
+        one, two = (int(row[columns.index(name.replace("v1·v2", "v1"))]) for row in words)
+        lines = evidence.lines(name)
+        assert parts[name].count == lines.count == min(one, two)
+        assert lines.total == one + two == len(lines.lines)
     together = found.counts["n_plus"] + found.counts["n_minus"]
     assert products and parts["pair:w1 first"].count == found.counts["n_plus"]
-    reason = next(reason for reason in found.decisions[0].reasons if reason.kind == "frequency")
+    by_kind = {reason.kind: reason for reason in found.decisions[0].reasons}
+    reason, alike = by_kind["frequency"], by_kind["similarity"]
     assert {feature.name for feature in reason.features} == {n for n in parts if n.startswith("pair:")}
     assert reason.words.startswith(f"{w1} and {w2} occur together {say_times(together)}, ")
     assert 0 < len(reason.lines) <= 2 and reason.total <= together
     shared = int(((words[0] > 0) & (words[1] > 0)).sum())
-    alike = next(reason for reason in found.decisions[0].reasons if reason.kind == "similarity")
     assert alike.words == f"how similar the contexts of {w1} and {w2} are ({shared} terms in common)"
     assert (alike.total, alike.lines) == (0, [])
 
@@ -291,14 +268,11 @@ def test_probabilities_come_first_and_order_the_bars(model, cli):
     assert strict.decisions[0].reasons
 
 
-def test_content_words_come_before_function_words(tmp_path):
+def test_content_words_come_before_function_words(model_of):
     """A content word between the two is the first context, however little it adds."""
     lines = [f"The a{i} causes the b{i} of it.\nThe c{i} of the d{i} is in it.\n" for i in range(12)]
-    (tmp_path / "t.txt").write_text("".join(lines * 3) + "A cause of plagues causes the death of it.\n")
-    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
-    rows = [f"a{i}\tb{i}\tcause\n" for i in range(12)] + [f"c{i}\td{i}\tpart\n" for i in range(12)]
-    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
-    found = train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m")
+    rows = [row for i in range(12) for row in ((f"a{i}", f"b{i}", "cause"), (f"c{i}", f"d{i}", "part"))]
+    found = model_of("".join(lines * 3) + "A cause of plagues causes the death of it.\n", rows)
     decision = explain_pair(found, found.source, "plague", "death", top=3).decisions[0]
     assert decision.label == "cause"
     first = decision.contexts[0]
@@ -307,17 +281,14 @@ def test_content_words_come_before_function_words(tmp_path):
     assert not words[0].startswith("cause")
 
 
-def test_never_being_seen_together_can_be_the_reason(model, tmp_path):
+def test_never_being_seen_together_can_be_the_reason(model, model_of):
     """Of *random* pairs, no word says anything: that they never meet does."""
     for decision in explain_pair(model, model.source, PAIRS[0][0], PAIRS[-1][1]).decisions:
         assert decision.contexts == ()
         assert "never seen together" in decision.summary or "speaks for it" in decision.summary
     text = "".join(f"The a{i} causes the b{i} of it.\nAn a{i} is here. A b{i} is here.\n" for i in range(20))
-    (tmp_path / "t.txt").write_text(text * 3)
-    index_corpus([str(tmp_path / "t.txt")], tmp_path / "t.bp")
-    rows = [f"a{i}\tb{i}\tcause\na{i}\tb{(i + 7) % 20}\trandom\n" for i in range(18)]
-    (tmp_path / "d.tsv").write_text("w1\tw2\tlabel\n" + "".join(rows))
-    found = train(tmp_path / "t.bp", tmp_path / "d.tsv", tmp_path / "m")
+    pairs = [(i, own, label) for i in range(18) for own, label in ((i, "cause"), ((i + 7) % 20, "random"))]
+    found = model_of(text * 3, [(f"a{i}", f"b{own}", label) for i, own, label in pairs])
     decision = explain_pair(found, found.source, "a18", "b19").decisions[0]
     assert decision.label == "random"
     assert decision.summary == "decided mainly by the fact that the words are never seen together"
@@ -326,27 +297,23 @@ def test_never_being_seen_together_can_be_the_reason(model, tmp_path):
 # On the terminal and on pages --------------------------------------------------------------------------------------
 
 
-def test_explain_command(cli, models, tmp_path):
-    path = models("paper").place
-    shown = cli("explain", path, "kinda01", "kindb01", "--top", 3)
+def test_explain_command(cli, world, tmp_path):
+    """The answer and the runner-up are explained in full, and the others listed."""
+    path = world.model("paper")
+    base, page = ("explain", path, "kinda01", "kindb01"), tmp_path / "why.html"
+    shown = cli(*base, "--top", 3)
     assert shown.code == 0 and "kinda01 – kindb01: kind" in shown.out and "bias" not in shown.out
     assert "kinda01 and kindb01 together" in shown.out and "other training words" in shown.out
+    assert cli(*base, "--top", 50, "--html", page).code == 0
+    assert "<script" not in page.read_text() and "&lt;script&gt;" in page.read_text()
     data = json.loads(cli("explain", path, "kinda01", "nosuchword", "--label", "part", "--json").out)
     assert data["unknown"] == ["nosuchword"] and data["answer"] is None and data["decisions"] == []
-    page = tmp_path / "why.html"
-    assert cli("explain", path, "kinda01", "kindb01", "--top", 50, "--html", page).code == 0
-    text = page.read_text()
-    assert "<SCRIPT>" not in text and "&lt;SCRIPT&gt;" in text
     assert cli("explain", path, "[sic]", "kindb01").out.startswith("[sic] – kindb01: no prediction")
     bad = cli("explain", path, "a", "b", "--label", "nonsense")
     assert bad.code == 2 and "nonsense" in bad.err and "kind, part, tool" in bad.err
-
-
-def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, models):
-    base = ("explain", models("paper").place, "kinda01", "kindb01", "--top", 2)
     every = cli(*base, "--label", "all").out
     assert every.count("the mean training pair") == 3
-    reported = cli(*base, "--features").out
+    reported = cli(*base, "--top", 2, "--features").out
     assert reported.count(" bias ") == reported.count("weaker reasons together") == 2
 
     def heads(text):
@@ -355,9 +322,8 @@ def test_the_answer_and_the_runner_up_are_explained_and_the_others_listed(cli, m
 
     assert heads(reported) == heads(every)[:2]
     after = reported.split("the other label")[1].splitlines()
-    assert len(after) == 2 and re.fullmatch(
-        rf"  +(< |> )?\d+ %  {heads(every)[2]}  [+-]\d\.\d{{3}}", after[1]
-    )
+    assert len(after) == 2
+    assert re.fullmatch(rf"  +(< |> )?\d+ %  {heads(every)[2]}  [+-]\d\.\d{{3}}", after[1])
     assert all(decision["reasons"] for decision in json.loads(cli(*base, "--json").out)["decisions"])
 
 
@@ -375,14 +341,13 @@ def test_lines_open_on_pages(model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pages_of_every_kind(models, kind, world):
-    place = models(kind).place
+def test_pages_of_every_kind(kind, world):
     paths = ["/", "/model", "/model.json", "/pair/kinda03/kindb03"]
     if kind == "modern":  # products of v1 and v2 are features too, and open the lines of both words
         paths.append("/lines.json?w1=kinda03&w2=kindb03&feature=v1·v2:pre:a")
 
     async def scene():
-        async with in_process(world / "c.bp", place) as client:
+        async with in_process(world.store, world.model(kind)) as client:
             return [(await client.get(path)).status_code for path in paths]
 
     assert run_apart(scene()) == [200] * len(paths)

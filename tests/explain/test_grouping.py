@@ -58,13 +58,10 @@ def test_kinds():
         ("v1:pre", ",", 3), ("v1:pre", "red", 3), ("v1:pre", ", red", 1), ("v12:+betw", ".", 1),
         ("pair:PMI", "", 4), ("pair:order", "", -1), ("cosine:v1 v2", "", 7),
     )  # fmt: skip
-    assert found == {
-        frozenset(["v1:pre ,"]): reasons.PUNCTUATION,
-        frozenset(["v1:pre red", "v1:pre , red"]): reasons.CONTEXT,
-        frozenset(["v12:+betw ."]): reasons.PUNCTUATION,
-        frozenset(["pair:PMI", "pair:order"]): reasons.FREQUENCY,
-        frozenset(["cosine:v1 v2"]): reasons.SIMILARITY,
-    }
+    assert {"|".join(sorted(members)): kind for members, kind in found.items()} == {
+        "v1:pre ,": reasons.PUNCTUATION, "v12:+betw .": reasons.PUNCTUATION, "v1:pre , red|v1:pre red": reasons.CONTEXT,
+        "pair:PMI|pair:order": reasons.FREQUENCY, "cosine:v1 v2": reasons.SIMILARITY,
+    }  # fmt: skip
 
 
 TERM = st.sampled_from(["a", "b", "c", ",", "a b", "b c", "c a", "a ,", ", ,"])

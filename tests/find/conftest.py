@@ -10,26 +10,21 @@ from bagpack.corpus.options import TextOptions
 from bagpack.find.examples import Examples
 from bagpack.find.training import train_on_examples
 from bagpack.sources import as_source
-from tests.evaluate.conftest import PER_LABEL, SAYINGS
+from tests.made_up import ROWS, said, table
 
-PARTS = [(f"parta{i:02d}", f"partb{i % 12:02d}") for i in range(PER_LABEL)]
+PARTS = [(a, b) for a, b, label in ROWS if label == "part"]
 GIVEN, HELD_OUT = PARTS[:10], PARTS[10:]
 
 
 def made_up_sentences():
-    rng = random.Random(7)
-    lines = []
-    for label, sayings in SAYINGS.items():
-        for i in range(PER_LABEL):
-            a, b = f"{label}a{i:02d}", f"{label}b{i % 12:02d}"
-            lines += [rng.choice(sayings).format(a=a, b=b) for _ in range(rng.randint(2, 5))]
-            lines.append(f"nobody saw the {a} before .")
-    lines += ["the red wheel of the old engine broke .", "a red wheel is on its old engine again ."] * 2
-    words = [word for line in lines for word in line.split() if word[-2:].isdigit()]
+    rng, lines = random.Random(7), said(most=5, least=2)
+    terms = "the red wheel of the old engine broke .", "a red wheel is on its old engine again ."
+    lines += [line.split() for line in terms * 2]
+    words = [word for line in lines for word in line if word[-2:].isdigit()]
     for _ in range(300):  # words of all relations that happen to be near
-        lines.append(f"here {rng.choice(words)} came and {rng.choice(words)} went .")
+        lines.append(["here", rng.choice(words), "came", "and", rng.choice(words), "went", "."])
     rng.shuffle(lines)
-    return [line.split() for line in lines]
+    return lines
 
 
 SENTENCES = made_up_sentences()
@@ -63,4 +58,4 @@ def trained(source):
 
 @pytest.fixture
 def examples(write):
-    return write("examples.tsv", "w1\tw2\n" + "".join(f"{a}\t{b}\n" for a, b in GIVEN))
+    return write("examples.tsv", table(GIVEN, "w1\tw2"))

@@ -26,11 +26,11 @@ from bagpack.vectors.counts import count_pairs
 
 from ..contexts import oracle
 from ..contexts.stores import make_store
+from ..made_up import ROWS
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 
 LIST = {"top": 10**6, "per_word": None, "sentences": False}
-KINDS = [(f"kinda{i:02d}", f"kindb{i % 12:02d}") for i in range(24)]
-TOOLS = [(f"toola{i:02d}", f"toolb{i % 12:02d}") for i in range(24)]
+KINDS, TOOLS = ([row[:2] for row in ROWS if row[2] == label] for label in ("kind", "tool"))
 
 
 def brute_force(min_together, min_count):
@@ -97,40 +97,29 @@ def test_both_orders_have_the_decisions_of_their_own_features(source, preset, co
 
 def test_the_relation_is_found_from_any_kind_of_examples(source, store, examples):
     pandas = pytest.importorskip("pandas")
-    found = find_pairs(source, GIVEN, top=len(HELD_OUT), per_word=None)
+    options = FindOptions(top=len(HELD_OUT), per_word=None)
+    found = find_pairs(source, GIVEN, options=options)
     assert len(set(pairs_of(found)) & set(HELD_OUT)) >= 0.7 * len(HELD_OUT)
     assert not set(pairs_of(found)) & set(GIVEN) and all(row.sentence for row in found)
-    options = FindOptions(top=len(HELD_OUT), per_word=None)
     frame = pandas.DataFrame(GIVEN, columns=["w1", "w2"])
-    for given in (frame, str(examples), frame.rename(columns={"w1": "a"})):
-        columns = {"w1": "a"} if "a" in getattr(given, "columns", ()) else None
+    for given, columns in ((str(examples), None), (frame.rename(columns={"w1": "a"}), {"w1": "a"})):
         assert find_pairs(str(store), given, columns=columns, options=options).rows == found.rows
     assert list(pandas.DataFrame(found.to_dicts()).columns) == found.table()[0]
+    for wrong in (["cat"], [("cat", "dog", "cow")], pandas.DataFrame({"x": ["a"]})):
+        with pytest.raises((UsageError, InputError)):
+            as_examples(wrong)
 
 
-@pytest.mark.parametrize("given", [["cat"], [("cat", "dog", "cow")], "frame"])
-def test_what_is_no_example(given):
-    pandas = pytest.importorskip("pandas")
-    with pytest.raises((UsageError, InputError)):
-        as_examples(pandas.DataFrame({"x": ["a"]}) if given == "frame" else given)
-
-
-def test_any_number_of_workers_gives_the_same(source, trained, monkeypatch):
-    one = find_pairs(source, trained, **LIST)
-    monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
-    with parallel.settings(n_jobs=2):
-        assert find_pairs(source, trained, **LIST).rows == one.rows
-
-
-def test_the_first_ranking_does_not_depend_on_batches(source, trained, monkeypatch):
+def test_any_number_of_workers_and_of_parts_gives_the_same(source, trained, monkeypatch):
     """Equal scores are in the order of the words' numbers, however the work is divided."""
     flat = replace(trained.model, weights={name: own * 0 for name, own in trained.model.weights.items()})
+    whole = find_pairs(source, trained, **LIST).rows
     every = list(collect_pool(source, flat, "part", FindOptions()).counts.pairs)
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
     monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
     for n_jobs in (1, 2):
         with parallel.settings(n_jobs=n_jobs):
+            assert find_pairs(source, trained, **LIST).rows == whole
             some = collect_pool(source, flat, "part", FindOptions(scored=40))
         assert list(some.counts.pairs) == every[:40]
 
@@ -164,19 +153,20 @@ def test_what_is_kept_between_searches_changes_nothing(source, monkeypatch):
 
 
 def test_a_fixed_word_keeps_its_place(source, trained):
-    found = find_pairs(source, trained, w2="partb03", sentences=False)
+    def find(**options):
+        return find_pairs(source, trained, sentences=False, **options)
+
+    found = find(w2="partb03")
     assert {row.w2 for row in found} == {"partb03"} and len(found) > 5
     assert found[0].w1 in {one for one, two in PARTS if two == "partb03"} - {one for one, _ in GIVEN}
-    first = find_pairs(source, trained, w1="parta15", sentences=False)
+    first = find(w1="parta15")
     assert {row.w1 for row in first} == {"parta15"} and first[0].w2 == "partb03"
-    both = find_pairs(source, trained, w1="parta15", w2="partb03", sentences=False)
-    assert pairs_of(both) == [("parta15", "partb03")]
-    one = find_pairs(source, trained, w2="partb03", per_word=1, sentences=False)
-    assert len(one) > 5  # the fixed word is exempt
+    assert pairs_of(find(w1="parta15", w2="partb03")) == [("parta15", "partb03")]
+    assert len(find(w2="partb03", per_word=1)) > 5  # the fixed word is exempt
     with pytest.raises(InputError, match="unicorn"):
-        find_pairs(source, trained, w1="unicorn")
+        find(w1="unicorn")
     with pytest.raises(UsageError, match="partb03"):
-        find_pairs(source, trained, w1="partb03", w2="partb03")
+        find(w1="partb03", w2="partb03")
 
 
 def test_no_word_fills_the_list(source, trained):
@@ -207,10 +197,7 @@ def test_known_pairs_are_left_out_in_either_order(source, trained):
 
 
 def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
-    lines = [
-        "The/DT/the cats/NNS/cat are/VBP/be animals/NNS/animal",
-        "A/DT/a dog/NN/dog chases/VBZ/chase cats/NNS/cat",
-    ]
+    lines = "cats/NNS/cat are/VBP/be animals/NNS/animal", "A/DT/a dog/NN/dog chases/VBZ/chase cats/NNS/cat"
     rows = [line.replace(" ", "\n").replace("/", "\t") for line in lines * 3]
     (tmp_path / "a.vert").write_text("".join(f"<s>\n{row}\n</s>\n" for row in rows))
     source = index_corpus([str(tmp_path / "a.vert")], tmp_path / "a.bp").corpus
@@ -234,9 +221,8 @@ def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, clas
 def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
     terms = ["red_wheel", "red wheel", "old engine", "parta15", "partb03", "unicorn"]
     found = find_pairs(source, trained, among=terms, min_count=1, pos1="any", pos2="any")
-    assert {frozenset((row.w1, row.w2)) for row in found} == {
-        frozenset(("red_wheel", "old engine")), frozenset(("parta15", "partb03"))
-    }  # fmt: skip
+    pairs = [{"red_wheel", "old engine"}, {"parta15", "partb03"}]
+    assert {frozenset(pair) for pair in pairs_of(found)} == set(map(frozenset, pairs))
     wheel = next(row for row in found if "red_wheel" in (row.w1, row.w2))
     assert (wheel.together, wheel.n_w1, wheel.n_w2) == (4, 4, 4)
     assert "red wheel" in wheel.sentence
@@ -246,14 +232,11 @@ def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):
     assert again.rows == found.rows
 
 
-WRONG = [{"top": 0}, {"per_word": 0}, {"min_together": 0}, {"label": "whole"}, {"pos1": "noum"}]
-
-
-@pytest.mark.parametrize("options", WRONG)
-def test_wrong_options_are_refused(source, trained, options):
-    with pytest.raises(UsageError, match=str(next(iter(options.values())))):
-        find_pairs(source, model=trained.model, **options)
-
+@pytest.mark.parametrize("option", ["top 0", "per_word 0", "min_together 0", "label whole", "pos1 noum"])
+def test_wrong_options_are_refused(source, trained, option):
+    name, value = option.split()
+    with pytest.raises(UsageError, match=value):
+        find_pairs(source, model=trained.model, **{name: int(value) if value.isdigit() else value})
     with pytest.raises(UsageError):
         find_pairs(source, GIVEN, model=trained.model)
 
@@ -272,45 +255,38 @@ def test_with_few_examples_v12_counts_twice(source):
 # The best sentence is the one that alone would give the highest decision ----------------------------------------------
 
 
-def alone(model, sentence, pair, tmp_path, number):
-    """The model's v12 decision of a pair in a corpus of this sentence alone, with the whole corpus's basis."""
-    source = as_source(make_store(tmp_path, [sentence], name=f"{number}.bp"))
-    matrix = count_pairs(source, [pair], model.basis, CountSettings())
+def alone(model, pair, folder):
+    """The model's v12 decision of a pair in each sentence, as a corpus of its own, with the whole corpus's basis."""
     output, sign = model.output_of("part")
-    features = model.features(matrix)
-    rows = features.split(features.matrix().toarray().T)["v12"].T
-    trust = matrix.seen[0] / (matrix.seen[0] + 1)
-    return sign * float((rows @ model.weights["v12"][:, output])[0]) / trust
+    holding = {shown(" ".join(own)): own for own in SENTENCES if pair[0] in own and pair[1] in own}
+    scores = {}
+    for text, sentence in holding.items():
+        (folder / f"{pair[0]}{len(scores)}").mkdir()
+        source = as_source(make_store(folder / f"{pair[0]}{len(scores)}", [sentence]))
+        matrix = count_pairs(source, [pair], model.basis, CountSettings())
+        features = model.features(matrix)
+        rows = features.split(features.matrix().toarray().T)["v12"].T
+        trust = matrix.seen[0] / (matrix.seen[0] + 1)
+        scores[text] = sign * float((rows @ model.weights["v12"][:, output])[0]) / trust
+    return scores
 
 
-def test_the_best_sentence_decides_most_alone(source, trained, tmp_path):
-    pairs = HELD_OUT[:4]
-    lines = best_lines(source, trained.model, pairs, "part", most=3)
-    for pair, own in zip(pairs, lines, strict=True):
-        (tmp_path / pair[0]).mkdir()
-        holding = {" ".join(s): s for s in SENTENCES if pair[0] in s and pair[1] in s}
-        scores = {}
-        for number, (text, sentence) in enumerate(holding.items()):
-            scores[text] = alone(trained.model, sentence, pair, tmp_path / pair[0], number)
-        best = max(scores.values())
-        shown = [line.text.replace(" .", ".") for line in own]
-        texts = {text.replace(" .", "."): score for text, score in scores.items()}
-        assert texts[shown[0]] >= best - 0.1  # compared in steps of a tenth
-        assert len(shown) == len(set(shown)) == min(3, len(holding))
-        order = np.array([texts[text] for text in shown])
-        assert (np.diff(order) <= 0.1).all()
+def shown(text):
+    return text.lower().replace(" .", ".")
 
 
-def test_the_best_is_kept_where_not_all_are(trained, tmp_path, monkeypatch):
-    monkeypatch.setattr(sentences, "SHOWN", 0)
-    source = as_source(make_store(tmp_path, SENTENCES))  # one segment
+def test_the_best_sentence_decides_most_alone(source, trained, tmp_path, monkeypatch):
     pairs = HELD_OUT[:3]
-    for pair, (line,) in zip(pairs, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
-        (tmp_path / pair[0]).mkdir()
-        holding = [own for own in SENTENCES if pair[0] in own and pair[1] in own]
-        values = [alone(trained.model, own, pair, tmp_path / pair[0], k) for k, own in enumerate(holding)]
-        scores = {" ".join(own).replace(" .", "."): value for own, value in zip(holding, values, strict=True)}
-        assert scores[line.text.lower().replace(" .", ".")] == max(scores.values()) > min(scores.values())
+    scores = [alone(trained.model, pair, tmp_path) for pair in pairs]
+    for own, lines in zip(scores, best_lines(source, trained.model, pairs, "part", most=3), strict=True):
+        texts = [shown(line.text) for line in lines]
+        assert own[texts[0]] >= max(own.values()) - 0.1  # compared in steps of a tenth
+        assert len(texts) == len(set(texts)) == min(3, len(own))
+        assert (np.diff([own[text] for text in texts]) <= 0.1).all()
+    monkeypatch.setattr(sentences, "SHOWN", 0)  # not all are kept
+    source = as_source(make_store(tmp_path, SENTENCES))  # one segment
+    for own, (line,) in zip(scores, best_lines(source, trained.model, pairs, "part", most=1), strict=True):
+        assert own[shown(line.text)] == max(own.values()) > min(own.values())
 
 
 def test_of_equal_sentences_the_shortest_is_shown(trained, tmp_path):

@@ -7,13 +7,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import python_calamine
 
+from bagpack.find.export import write_turtle
 from bagpack.find.ranking import COLUMNS
 from bagpack.learn.model_io import load_model
 from tests.conftest import LIMIT
 
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 
+rdflib = pytest.importorskip("rdflib")
+ISO = rdflib.Namespace("http://purl.org/iso25964/skos-thes#")
+OWN = rdflib.Namespace("urn:bagpack:relation:")
+SKOS = rdflib.namespace.SKOS
 COUNTS = Counter(word for sentence in SENTENCES for word in sentence)
 WORDS = sorted(word for word in COUNTS if word.isalnum())
 
@@ -27,8 +33,9 @@ print("loaded:", *sorted(heavy & set(sys.modules)))
 """
 
 
-def test_on_the_screen(cli, store, examples, monkeypatch):
+def test_on_the_screen_and_as_a_page(cli, store, examples, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
+    page = tmp_path / "found.html"
     done = cli("find", store, examples, "--top", 5)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
@@ -36,6 +43,11 @@ def test_on_the_screen(cli, store, examples, monkeypatch):
     assert lines[0].split("  ")[0].strip() == "1" and " – " in lines[0] and "together" in lines[0]
     assert "trained on 10 examples, and" in done.err  # the file has no label, so none is named
     assert "candidate pairs" in done.err
+    done = cli("find", store, examples, "--html", page, "--top", 15)
+    assert done.code == 0 and str(page) in done.err
+    text = page.read_text()
+    assert text.count('<li><span class="rank">') == 15 and "<script" not in text
+    assert f"{HELD_OUT[0][0]} – " in text or HELD_OUT[1][0] in text
 
 
 @pytest.mark.parametrize("name", ["found.tsv", "found.csv", "found.xlsx"])
@@ -43,9 +55,7 @@ def test_tables(cli, store, examples, tmp_path, name):
     out = tmp_path / name
     assert cli("find", store, examples, "--out", out, "--top", 8).code == 0
     if name.endswith("xlsx"):
-        from python_calamine import CalamineWorkbook
-
-        rows = CalamineWorkbook.from_path(str(out)).get_sheet_by_index(0).to_python()
+        rows = python_calamine.CalamineWorkbook.from_path(str(out)).get_sheet_by_index(0).to_python()
     else:
         separator = "," if name.endswith("csv") else "\t"
         rows = [line.split(separator) for line in out.read_text("utf-8-sig").splitlines()]
@@ -117,48 +127,64 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     assert "partb03" in quick.stdout and quick.stdout.splitlines()[-1] == "loaded:"
 
 
-def test_a_page_escapes_and_lists_everything(cli, store, examples, tmp_path):
-    page = tmp_path / "found.html"
-    done = cli("find", store, examples, "--html", page, "--top", 15)
-    assert done.code == 0 and str(page) in done.err
-    text = page.read_text()
-    assert text.count('<li><span class="rank">') == 15 and "<script" not in text
-    assert f"{HELD_OUT[0][0]} – " in text or HELD_OUT[1][0] in text
-
-
 ONE = "w1\tw2\nparta00\tpartb00\n"
+BAD = {
+    "whose two words the corpus contains (it lacks unicorn, horn)": ("w1\tw2\nunicorn\thorn\n", ""),
+    "no positive example": ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", ""),
+    "no rows": ("w1\tw2\n", ""),
+    "does not contain 'unicorn'": (ONE, "--w1 unicorn"),
+    "either EXAMPLES, or --model MODEL": (ONE, "--label part --model m"),
+    "--label foo|bad.tsv|add the column": (ONE, "--label foo"),
+    "0 of its 2 terms in the corpus|unicorn, dragon": (ONE, "--among UNKNOWN"),
+    "has no terms": (ONE, "--among EMPTY"),
+    "TABLE:3: a list of terms has one term on each line": (ONE, "--among TABLE"),
+    "": (ONE, "--out BAD --overwrite"),  # what is read is never written over
+}
+TERMS = {"UNKNOWN": "unicorn\ndragon\n", "EMPTY": "# nothing\n\n", "TABLE": "# parts\na\t\nb\tc\n"}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_one_sentence(cli, store, write, message, monkeypatch):
+    content, options = BAD[message]
+    bad = write("bad.tsv", content)
+    monkeypatch.chdir(bad.parent)
+    for name, text in TERMS.items():
+        write(name, text)
+    done = cli("find", store, bad, *options.replace("BAD", str(bad)).split())
+    assert done.code in (1, 2) and bad.read_text() == content
+    assert [part for part in message.split("|") if part not in done.sentence(done.code)] == []
+
+
+# A thesaurus is read back by the library that other programs use ------------------------------
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "message"),
+    ("label", "relation", "above"),
     [
-        (
-            "w1\tw2\nunicorn\thorn\n",
-            "",
-            "no example whose two words the corpus contains (it lacks unicorn, horn)",
-        ),
-        ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", "", "no positive example"),
-        ("w1\tw2\n", "", "no rows"),
-        (ONE, "--w1 unicorn", "does not contain 'unicorn'"),
-        (ONE, "--label part --model m", "either EXAMPLES, or --model MODEL"),
+        ("hypernym", SKOS.broader, None),
+        ("Part_of", ISO.broaderPartitive, SKOS.broader),
+        ("synonym", SKOS.related, None),
+        ("", SKOS.related, None),
+        ("instrument action", OWN["instrument-action"], SKOS.semanticRelation),
     ],
 )
-def test_bad_input_is_one_sentence(cli, store, write, content, options, message):
-    done = cli("find", store, write("bad.tsv", content), *options.split())
-    assert done.code in (1, 2) and message in done.sentence(done.code)
+def test_turtle(tmp_path, label, relation, above):
+    path = tmp_path / "t.ttl"
+    write_turtle(path, [{"w1": "ice cream", "w2": "food"}, {"w1": "leaf", "w2": "food"}], label)
+    graph = rdflib.Graph().parse(path)
+    labels = {node: str(name) for node, name in graph.subject_objects(SKOS.prefLabel)}
+    assert sorted(labels.values()) == ["food", "ice cream", "leaf"]
+    found = sorted((labels[one], labels[two]) for one, two in graph.subject_objects(relation))
+    assert found == [("ice cream", "food"), ("leaf", "food")]
+    assert graph.value(relation, rdflib.RDFS.subPropertyOf) == above
+    assert len(list(graph.subjects(SKOS.inScheme, rdflib.URIRef("urn:bagpack:scheme")))) == 3
+    assert rdflib.URIRef("urn:bagpack:concept:ice%20cream") in labels
 
 
-def test_a_vocabulary_that_the_corpus_lacks(cli, store, examples, write):
-    done = cli("find", store, examples, "--among", write("terms.txt", "unicorn\ndragon\n"))
-    assert done.code == 1 and "0 of its 2 terms in the corpus" in done.err and "unicorn, dragon" in done.err
-    empty = cli("find", store, examples, "--among", write("none.txt", "# nothing\n\n"))
-    assert empty.code == 1 and "has no terms" in empty.err
-    rows = "# parts\nparta01\t\nparta02\tpartb02\n"
-    table = cli("find", store, examples, "--among", write("terms.tsv", rows))
-    assert "terms.tsv:3: a list of terms has one term on each line" in table.sentence()
-
-
-def test_what_is_read_is_never_written_over(cli, store, examples):
-    before = examples.read_bytes()
-    done = cli("find", store, examples, "--out", examples, "--overwrite")
-    assert done.code == 2 and examples.read_bytes() == before
+def test_the_command(cli, store, examples, tmp_path):
+    found = tmp_path / "found.ttl"
+    assert cli("find", store, examples, "--out", found, "--top", 5).code == 0
+    assert found.read_text().startswith("@prefix")
+    for name in ("q.rdf", "q.graphml", "q.docx"):
+        wrong = cli("find", store, examples, "--out", tmp_path / name)
+        assert wrong.code == 2 and "name it .tsv, .csv, .xlsx or .ttl" in wrong.err

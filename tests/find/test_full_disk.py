@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from bagpack.errors import BagpackError
 from bagpack.find.answers import Answers, read_answers
 from tests.kills import as_nobody
+from tests.made_up import table
 
 from .conftest import GIVEN, HELD_OUT
 
-TABLE = "w1\tw2\tlabel\n" + "".join(f"{a}\t{b}\tpart\n" for a, b in GIVEN)
+TABLE = table((*pair, "part") for pair in GIVEN)
 
 
 @pytest.fixture
@@ -34,15 +36,9 @@ class Disk:
         self.place, self.filler = place, place / "filler"
 
     def fill(self):
-        with open(self.filler, "ab", buffering=0) as file:
+        with open(self.filler, "ab", buffering=0) as file, suppress(OSError):
             while True:
-                try:
-                    file.write(bytes(512))
-                except OSError:
-                    return
-
-    def free(self):
-        self.filler.unlink()
+                file.write(bytes(512))
 
     def remount(self, how):
         subprocess.run(["mount", "-o", f"remount,{how}", self.place], check=True)
@@ -66,7 +62,7 @@ def test_pairs_found_that_do_not_fit(cli, store, examples, disk, name):
     done = cli("find", store, examples, "--out", out, "--overwrite", "--top", 200, "--quiet", "--jobs", 1)
     one_sentence(done, "the disk is full", str(out))
     assert disk.files == before
-    disk.free()
+    disk.filler.unlink()
     assert cli("find", store, examples, "--out", out, "--overwrite", "--top", 5, "--quiet").code == 0
     assert set(disk.files) == {name} and disk.files != before
 
@@ -93,7 +89,7 @@ def test_answers_on_a_full_disk(disk):
             answers += 1
     rows = file.path.read_text().splitlines()
     assert len(rows) == 2 + answers and rows[-1].count("\t") == rows[0].count("\t")
-    disk.free()
+    disk.filler.unlink()
     file.add(HELD_OUT[1], True)
     assert read_answers(file.path)[HELD_OUT[1]] == "part"
 

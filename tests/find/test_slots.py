@@ -81,6 +81,13 @@ def test_the_weight_is_chosen_by_leaving_examples_out(typed):
         assert (np.isin(first, range(40)) & np.isin(second, range(40, 80))).mean() > 0.8
 
 
+def plain(places, asked, model):
+    """The model's values and the mean of both fits, each with mean 0 and standard deviation 1."""
+    slots = places.slots(words(10))
+    z = [(v - v.mean()) / v.std() for v in (model, slots.slot(*asked.T), slots.pair(*asked.T))]
+    return z[0] + (z[1] + z[2]) / 2
+
+
 def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
     """Examples of the given word itself are left out, and the term counts as much as partners recur."""
     rows = unit(np.random.default_rng(1).normal(size=(10, 20)).astype(np.float32))
@@ -93,15 +100,11 @@ def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
     predicted = rows[9] @ np.linalg.solve(X.T @ X + 10 * np.eye(20), X.T @ taught)
     added = 2 * 4 / 5 * (predicted - predicted.mean()) / predicted.std()  # four of five partners recur
     places = places_of(rows, pairs, np.zeros(6), (True, False))
-    slots = places.slots(words(10))
-    z = [(v - v.mean()) / v.std() for v in (model, slots.slot(*asked.T), slots.pair(*asked.T))]
     values, _, weight = places.rank(words(10), asked, model)
-    np.testing.assert_allclose(values, z[0] + (z[1] + z[2]) / 2 + added, rtol=1e-5)
+    np.testing.assert_allclose(values, plain(places, asked, model) + added, rtol=1e-5)
     assert weight == 1
     once = places_of(rows, [(0, 5), (2, 6), (4, 7)], np.zeros(3), (True, False))
-    slots = once.slots(words(10))
-    z = [(v - v.mean()) / v.std() for v in (model, slots.slot(*asked.T), slots.pair(*asked.T))]
-    np.testing.assert_allclose(once.rank(words(10), asked, model)[0], z[0] + (z[1] + z[2]) / 2, rtol=1e-5)
+    np.testing.assert_allclose(once.rank(words(10), asked, model)[0], plain(once, asked, model), rtol=1e-5)
 
 
 def test_kinds_are_those_of_a_quarter_of_the_examples():

@@ -55,21 +55,15 @@ def test_answers_change_the_ranking(teaching):
     assert [row.pair for row in before.rows[:20]] != [row.pair for row in after.rows[:20]]
 
 
-def test_words_of_answers_may_be_recombined(teaching, monkeypatch):
+def test_a_fifth_of_the_answers_is_not_trained_on_and_their_words_may_be_recombined(teaching, monkeypatch):
     """Only pairs of two words of the examples are few in the list: with those of answers, right pairs would be lost."""
-    limited = []
-    monkeypatch.setattr(
-        "bagpack.find.teaching.choose_pairs", lambda *given: limited.append(given[-1]) or choose_pairs(*given)
-    )
-    teaching.rank({pair: True for pair in HELD_OUT if not is_held_out(pair)})
-    assert limited == [EXAMPLES]
-
-
-def test_a_fifth_of_the_answers_is_not_trained_on(teaching):
+    limited, name = [], "bagpack.find.teaching.choose_pairs"
+    monkeypatch.setattr(name, lambda *given: limited.append(given[-1]) or choose_pairs(*given))
     ranking = teaching.rank(dict.fromkeys(HELD_OUT, True))
     aside = sum(map(is_held_out, HELD_OUT))
     assert 0 < aside < len(HELD_OUT) / 2
     assert ranking.examples == (len(GIVEN) + len(HELD_OUT) - aside, 0)
+    assert limited == [EXAMPLES]
 
 
 def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
@@ -85,13 +79,6 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     after = teaching.rank(dict(answers))
     assert after.kept and after.held_out < after.before
     assert teaching.trained is first
-
-
-def test_lines_have_both_words(teaching):
-    pairs = [row.pair for row in teaching.rank().rows[:3]]
-    for (w1, w2), lines in zip(pairs, teaching.lines(pairs), strict=True):
-        assert 1 <= len(lines) <= 3
-        assert all(w1 in line.text and w2 in line.text for line in lines)
 
 
 def test_nothing_to_ask(source):
@@ -113,18 +100,13 @@ def test_the_reasons_add_up_and_name_the_examples(teaching):
 # Answers --------------------------------------------------------------------------------------------------------------
 
 
-TABLE = "w1\tw2\tlabel\nwheel\tcar\tpart\nwing\tbird\tpart\nred\tcar\tno\n"
-
-
 @pytest.fixture
-def path(tmp_path):
-    made = tmp_path / "parts.tsv"
-    made.write_text(TABLE)
-    return made
+def path(write):
+    return write("parts.tsv", "w1\tw2\tlabel\nwheel\tcar\tpart\nwing\tbird\tpart\nred\tcar\tno\n")
 
 
 def test_an_answer_is_a_line_next_to_the_examples(path):
-    file = Answers(path, annotator=" Ann  Lee ")
+    file, before = Answers(path, annotator=" Ann  Lee "), path.read_text()
     assert not file.path.exists()  # nothing is written before the first answer
     file.add(("page", "book"), True)
     file.add(("sea", "book"), False)
@@ -133,10 +115,9 @@ def test_an_answer_is_a_line_next_to_the_examples(path):
     assert header == ["w1", "w2", "label", "annotator", "time"]
     expected = [["page", "book", "part", "Ann Lee"], ["sea", "book", "no", "Ann Lee"]]
     assert [row[:4] for row in rows] == expected
-    assert path.read_text() == TABLE
+    assert path.read_text() == before
     assert read_examples(file.path).positives == (("page", "book"),)  # a table as any other
-    again = Answers(path)
-    assert again.answered == [(("page", "book"), True), (("sea", "book"), False)]
+    assert Answers(path).answered == [(("page", "book"), True), (("sea", "book"), False)]
     assert answers_path(file.path) == file.path
 
 
@@ -201,10 +182,10 @@ def test_a_killed_process_loses_no_answer(path):
 
 
 def test_two_writers_lose_nothing(path):
-    first, second = Answers(path, annotator="a"), Answers(path, annotator="b")
+    writers = Answers(path, annotator="a"), Answers(path, annotator="b")
     for number in range(20):
-        (first, second)[number % 2].add((f"w{number}", "x"), True)
-    assert len(read_answers(first.path)) == 20
+        writers[number % 2].add((f"w{number}", "x"), True)
+    assert len(read_answers(writers[0].path)) == 20
 
 
 def test_a_name_is_one_cell_and_a_missing_file_is_refused(path, tmp_path):

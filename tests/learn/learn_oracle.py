@@ -9,19 +9,14 @@ CONDITIONS = ("v1v2", "v12", "v1v2v12")
 def dense_scaled(counts, fit_rows):
     """TF-IDF and two-sigma scaling of the whole matrix, fitted on ``fit_rows``."""
     raw = counts.tocsr().toarray().astype(float)
-    fit = raw[fit_rows]
-    df = (fit > 0).sum(axis=0)
-    weighted = np.zeros_like(raw)
-    for j in range(raw.shape[1]):
-        if df[j] > 0:
-            weighted[:, j] = raw[:, j] * np.log(len(fit) / df[j])
-    mean = weighted[fit_rows].mean(axis=0)
-    sigma = weighted[fit_rows].std(axis=0)
-    scaled = np.zeros_like(raw)
-    for j in range(raw.shape[1]):
-        if sigma[j] > 1e-13 * mean[j]:
-            low = mean[j] - 2 * sigma[j]
-            scaled[:, j] = np.clip((weighted[:, j] - low) / (4 * sigma[j]), 0, 1)
+    df = (raw[fit_rows] > 0).sum(axis=0)
+    weighted, scaled = np.zeros_like(raw), np.zeros_like(raw)
+    for j in np.flatnonzero(df):
+        weighted[:, j] = raw[:, j] * np.log(len(raw[fit_rows]) / df[j])
+    mean, sigma = weighted[fit_rows].mean(axis=0), weighted[fit_rows].std(axis=0)
+    for j in np.flatnonzero(sigma > 1e-13 * mean):
+        low = mean[j] - 2 * sigma[j]
+        scaled[:, j] = np.clip((weighted[:, j] - low) / (4 * sigma[j]), 0, 1)
     return scaled
 
 
@@ -40,9 +35,5 @@ def without_counts(counts):
 
 def objective(decisions, weights, y, C=1.0, epsilon=None):
     """½‖w‖² + C Σ loss, of signs y or, with an epsilon, of ratings."""
-    loss = (
-        np.maximum(0, 1 - y * decisions)
-        if epsilon is None
-        else np.maximum(0, np.abs(y - decisions) - epsilon)
-    )
-    return 0.5 * (weights**2).sum() + C * loss.sum()
+    loss = 1 - y * decisions if epsilon is None else np.abs(y - decisions) - epsilon
+    return 0.5 * (weights**2).sum() + C * np.maximum(0, loss).sum()

@@ -11,13 +11,7 @@ from tests.synthetic import counts_of, make_counts
 
 from bagpack import Basis
 from bagpack.explain.decision import evidence
-from bagpack.learn.features import (
-    modern_features,
-    paper_features,
-    paper_scaling,
-    statistics_of,
-    weigh,
-)
+from bagpack.learn.features import modern_features, paper_features, paper_scaling, statistics_of, weigh
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 
 
@@ -84,15 +78,12 @@ def test_modern_features_are_their_formulas(counts_and_labels, factor):
         "v12": factor * trust * phi(counts.tocsr("v12").toarray(), frequencies, 6),
         STATISTICS: 0.55 * statistics_of(counts.totals, counts.basis, counts.settings),
     }
-    of_words = ("v1", "v2", PRODUCT, COSINE)
-    for condition, blocks in (
-        ("v1v2", of_words), ("v12", ("v12", STATISTICS)), ("v1v2v12", tuple(wanted))
-    ):  # fmt: skip
+    blocks = {"v1v2": ("v1", "v2", PRODUCT, COSINE), "v12": ("v12", STATISTICS), "v1v2v12": tuple(wanted)}
+    for condition, names in blocks.items():
         features = modern_features(counts, condition, factor)
-        assert tuple(features.blocks) == blocks
-        np.testing.assert_allclose(
-            features.matrix().toarray(), np.hstack([wanted[name] for name in blocks]), atol=1e-12
-        )
+        assert tuple(features.blocks) == names
+        expected = np.hstack([wanted[name] for name in names])
+        np.testing.assert_allclose(features.matrix().toarray(), expected, atol=1e-12)
     assert features.blocks["v1"] == 2 * terms
     some = modern_features(counts[[7, 3]], v12=factor).matrix().toarray()  # no row depends on the others
     np.testing.assert_allclose(some, features.matrix().toarray()[[7, 3]], atol=0)

@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,20 +70,17 @@ def test_decision_values_are_those_of_the_dense_svc_and_svr(data, ratings, kind,
         wanted = reference.predict(X) if kind == "rating" else reference.decision_function(X)
         found = models[condition].decisions(counts)[:, 0]
         np.testing.assert_allclose(found, wanted, atol=max(5e-3, 20 * tol), rtol=0)
-        ours, theirs = (
-            objective(own[TRAIN], weights, signs[TRAIN], epsilon=epsilon)
-            for own, weights in ((found, models[condition].weight_matrix()), (wanted, reference.coef_))
-        )
+        weights = models[condition].weight_matrix(), reference.coef_
+        values = found[TRAIN], wanted[TRAIN]
+        ours, theirs = map(partial(objective, y=signs[TRAIN], epsilon=epsilon), values, weights)
         assert ours == pytest.approx(theirs, rel=1e-4)
 
 
 def test_several_classes_are_one_against_the_rest(data):
     counts, y = data
-    X = dense_scaled(counts, TRAIN)
+    X, targets = dense_scaled(counts, TRAIN), encode_targets(y[TRAIN])
     reference = OneVsRestClassifier(SVC(kernel="linear", C=0.3, tol=1e-6)).fit(X[TRAIN], y[TRAIN])
-    model = fit_counts(
-        counts[TRAIN], encode_targets(y[TRAIN]), preset="paper", svm=SvmSettings(C=0.3, tol=1e-6)
-    )
+    model = fit_counts(counts[TRAIN], targets, preset="paper", svm=SvmSettings(C=0.3, tol=1e-6))
     np.testing.assert_allclose(model.decisions(counts), reference.decision_function(X), atol=1e-4, rtol=0)
 
 
@@ -105,14 +103,12 @@ def test_both_solvers_find_the_same_optimum(monkeypatch, data, ratings, kind, pr
             monkeypatch.setattr(svm, "GRAM_ROWS", rows)
             models.append(fit_counts(counts, targets, condition, preset, SvmSettings(tol=tol)))
         exact, other = (model.decisions(counts)[:, 0] for model in models)
-        best, own = (
-            objective(values, model.weight_matrix(), signs, epsilon=epsilon)
-            for values, model in ((exact, models[0]), (other, models[1]))
-        )
+        weights = [model.weight_matrix() for model in models]
+        best, own = map(partial(objective, y=signs, epsilon=epsilon), (exact, other), weights)
         assert own == pytest.approx(best, rel=1e-3)
         np.testing.assert_allclose(other, exact, atol=0.1)
-        assert [model.settings["solver"] for model in models] == ["gram", "blocks"]
-        assert all(model.settings["converged"] for model in models)
+        shown = [(model.settings["solver"], model.settings["converged"]) for model in models]
+        assert shown == [("gram", True), ("blocks", True)]
 
 
 def test_paper_converges_on_many_rows():

@@ -43,16 +43,16 @@ def test_operations_agree_with_the_matrix_written_out(seed, shape):
     one, two = features.first.toarray()[features.w1], features.second.toarray()[features.w2]
     products = [features.product[:, None] * one * two] if shape[1] else []
     X = np.hstack([one, two, *products, features.own.toarray()])
-    close = {"rtol": 1e-12, "atol": 1e-12}
-    np.testing.assert_allclose(features.matrix().toarray(), X, **close)
-    np.testing.assert_allclose(features.squares(), (X**2).sum(axis=1), **close)
     weights = rng.normal(size=(X.shape[1], 5))
-    np.testing.assert_allclose(features.decisions(weights), X @ weights, **close)
     coef = rng.normal(size=(len(X), 2)) * (rng.random((len(X), 2)) < 0.5)
-    np.testing.assert_allclose(features.combine(coef), X.T @ coef, **close)
-    assert [len(part) for part in features.split(weights).values()] == list(features.blocks.values())
     rows = rng.permutation(len(X))[:20]
-    np.testing.assert_allclose(features.take(rows).decisions(weights), (X @ weights)[rows], **close)
+    for found, expected in (
+        (features.matrix().toarray(), X), (features.squares(), (X**2).sum(axis=1)),
+        (features.decisions(weights), X @ weights), (features.combine(coef), X.T @ coef),
+        (features.take(rows).decisions(weights), (X @ weights)[rows]),
+    ):  # fmt: skip
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    assert [len(part) for part in features.split(weights).values()] == list(features.blocks.values())
 
 
 def synthetic(preset, n=400):
@@ -151,12 +151,13 @@ def test_rows_of_very_different_length_converge(monkeypatch, epsilon):
     y = rng.random(300) < 0.5
 
     answers = (y if epsilon is None else y + rows[:, 0] / 10)[:, None]
+    how = SvmSettings(epsilon=epsilon or 0.2)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        assert descend(features, answers, SvmSettings(epsilon=epsilon or 0.2)).converged
+        assert descend(features, answers, how).converged
     monkeypatch.setattr(solver, "EXACT_ROWS", 0)
     with pytest.warns(ConvergenceWarning):
-        assert not descend(features, answers, SvmSettings(epsilon=epsilon or 0.2)).converged
+        assert not descend(features, answers, how).converged
 
 
 @pytest.mark.parametrize("C", [1e6, 1e9])

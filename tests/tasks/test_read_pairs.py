@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.readers.files import zstd
 from bagpack.errors import InputError, UsageError
+from bagpack.tasks.checks import likely_mistakes
 from bagpack.tasks.pairs import (
     Dataset,
     distinct_words,
@@ -20,53 +21,50 @@ from bagpack.tasks.pairs import (
 from bagpack.tasks.questions import QuestionSet, read_any
 
 
-def write(tmp_path, text, name="pairs.tsv"):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-def test_words_stay_as_written_and_other_columns_are_kept(tmp_path):
-    got = read_pairs(write(tmp_path, 'id\tw1\tw2\n1\t radiation_therapy \t"Shrinkage\n\n2\tx\ty"\n'))
+def test_words_stay_as_written_and_other_columns_are_kept(write):
+    got = read_pairs(write("p.tsv", 'id\tw1\tw2\n1\t radiation_therapy \t"Shrinkage\n\n2\tx\ty"\n'))
     assert got.pairs == [("radiation_therapy", '"Shrinkage'), ("x", 'y"')]
     assert got.columns["id"] == ["1", "2"]
     assert got.lines == [2, 4]
 
 
-def test_a_subject_stands_first_and_any_other_role_second(tmp_path):
-    got = read_pairs(write(tmp_path, "verb\tnoun\trole\neat\tman\tA0\neat\tcake\tA1\neat\tfork\tAM-MNR\n"))
-    assert got.pairs == [("man", "eat"), ("eat", "cake"), ("eat", "fork")]
-    text = "relation\tpredicate\targument\nnsubj\tsay\tman\nnsubj_amod\tsay\told\ndobj\tsay\tword\n"
-    got = read_pairs(write(tmp_path, text))
-    assert got.pairs == [("man", "say"), ("old", "say"), ("say", "word")]
-    got = read_pairs(write(tmp_path, "verb\tnoun\neat\tman\n"))
-    assert got.pairs == [("eat", "man")]
+ROLES = {
+    "verb\tnoun\trole\neat\tman\tA0\neat\tcake\tA1\neat\tfork\tAM-MNR\n": "man eat, eat cake, eat fork",
+    "relation\tpredicate\targument\nnsubj\tsay\tman\nnsubj_amod\tsay\told\ndobj\tsay\tword\n":
+        "man say, old say, say word",
+    "verb\tnoun\neat\tman\n": "eat man",
+}  # fmt: skip
 
 
-def test_columns_may_be_named_and_then_their_order_is_the_order(tmp_path):
-    path = write(tmp_path, "Verb\tNoun\tRole\neat\tman\tA0\n")
+@pytest.mark.parametrize("text", ROLES)
+def test_a_subject_stands_first_and_any_other_role_second(write, text):
+    got = read_pairs(write("p.tsv", text))
+    assert got.pairs == [tuple(pair.split()) for pair in ROLES[text].split(", ")]
+
+
+def test_columns_may_be_named_and_then_their_order_is_the_order(write):
+    path = write("p.tsv", "Verb\tNoun\tRole\neat\tman\tA0\n")
     assert read_pairs(path, columns={"w1": "Verb", "w2": "noun"}).pairs == [("eat", "man")]
-    path = write(tmp_path, "left\tw2\neat\tman\n")
+    path = write("p.tsv", "left\tw2\neat\tman\n")
     assert read_pairs(path, columns={"w1": "left"}).pairs == [("eat", "man")]
-    with pytest.raises(UsageError, match=r"no column 'nuon' \(found: left, w2\)"):
-        read_pairs(path, columns={"w1": "nuon"})
-    with pytest.raises(UsageError, match="'first' is not a column that can be named"):
-        read_pairs(path, columns={"first": "left"})
+    for wrong in ({"w1": "nuon"}, {"first": "left"}):
+        with pytest.raises(UsageError, match=r"nuon.*found: left, w2|'first' is not"):
+            read_pairs(path, columns=wrong)
 
 
 PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstd.compress}
 
 
 @pytest.mark.parametrize("suffix", PACKED)
-def test_compressed(tmp_path, suffix):
-    data = PACKED[suffix](b"w1\tw2\ncat\tlion\n")
-    assert read_pairs(write(tmp_path, data, f"pairs.tsv{suffix}")).pairs == [("cat", "lion")]
+def test_compressed(write, suffix):
+    name, data = f"pairs.tsv{suffix}", PACKED[suffix](b"w1\tw2\ncat\tlion\n")
+    assert read_pairs(write(name, data)).pairs == [("cat", "lion")]
     for damaged in (data[:-3], b"w1\tw2\ncat\tlion\n"):
-        with pytest.raises(InputError, match=r"is not a whole \w+ file"):
-            read_pairs(write(tmp_path, damaged, f"pairs.tsv{suffix}"))
+        with pytest.raises(InputError, match="is not a whole"):
+            read_pairs(write(name, damaged))
     if suffix == ".zst":  # a few bytes that hold gigabytes; of the others, gzip is among the forty bad files
-        with pytest.raises(InputError, match="unpacks to more than 256 MB"):
-            read_pairs(write(tmp_path, zstd.compress(b"w1\tw2\n" * (1 << 17)) * 400, "pairs.tsv.zst"))
+        with pytest.raises(InputError, match="256 MB"):
+            read_pairs(write(name, zstd.compress(b"w1\tw2\n" * (1 << 17)) * 400))
 
 
 WORD = st.text(st.characters(exclude_characters="\t\r\n\0", exclude_categories=["Cs"]), min_size=1).filter(
@@ -84,9 +82,8 @@ def test_any_pairs_survive_the_round_trip(tmp_path_factory, pairs, newline):
 
 
 def test_word_helpers():
-    assert normalise_target("radiation_therapy") == "radiation therapy"
-    assert normalise_target("ice  cream") == "ice cream"
-    assert normalise_target("_") == "_"
+    for word, normal in (("radiation_therapy", "radiation therapy"), ("ice  cream", "ice cream"), ("_", "_")):
+        assert normalise_target(word) == normal
     assert distinct_words([("a", "b"), ("b", "a"), ("c", "a")]) == ["a", "b", "c"]
     assert unordered_pairs([("b", "a"), ("a", "b"), ("a", "a")]) == [("b", "a"), ("a", "a")]
 
@@ -98,8 +95,8 @@ BOTH = "w1\tw2\tlabel\tscore\na\tb\tx\t1\n"
 
 
 @pytest.fixture
-def read(tmp_path):
-    return lambda text, **how: read_dataset(write(tmp_path, text, "data.tsv"), **how)
+def read(write):
+    return lambda text, **how: read_dataset(write("data.tsv", text), **how)
 
 
 def test_labels(read):
@@ -151,14 +148,28 @@ def test_task_and_columns_decide(read):
         data.column("verb")
 
 
-def test_read_any_takes_what_there_is(tmp_path):
-    assert isinstance(read_any(write(tmp_path, "w1\tw2\tlabel\na\tb\tx\n")), Dataset)
-    assert read_any(write(tmp_path, "w1\tw2\na\tb\n")).kind == "pairs"
-    assert read_any(write(tmp_path, BOTH)).kind == "pairs"
-    assert read_any(write(tmp_path, BOTH), columns={"score": "score"}).kind == "ratings"
+def test_read_any_takes_what_there_is(write):
+    assert isinstance(read_any(write("any.tsv", "w1\tw2\tlabel\na\tb\tx\n")), Dataset)
+    for text in ("w1\tw2\na\tb\n", BOTH):
+        assert read_any(write("any.tsv", text)).kind == "pairs"
+    assert read_any(write("any.tsv", BOTH), columns={"score": "score"}).kind == "ratings"
     question = '{"stem": "a", "choices": ["b", "c"], "answer": 0}\n'
-    assert isinstance(read_any(write(tmp_path, question, "q.jsonl")), QuestionSet)
+    assert isinstance(read_any(write("q.jsonl", question)), QuestionSet)
     with pytest.raises(InputError, match="no columns w1 and w2"):
-        read_any(write(tmp_path, "just some prose\nof two lines\n", "q.txt"))
-    named = read_any(write(tmp_path, "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})
+        read_any(write("q.txt", "just some prose\nof two lines\n"))
+    named = read_any(write("any.tsv", "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})
     assert named.labels == ["c"]
+
+
+def test_repeated_swapped_contradicting_and_equal_words(write):
+    rows = "oak tree kind|leaf tree part|Oak tree kind|leaf tree kind|tree oak Kind|owl Owl kind|wheel cart part|"
+    path = write("data.tsv", f"w1 w2 label|{rows}".replace(" ", "\t").replace("|", "\n"))
+    assert likely_mistakes(read_any(path)) == {
+        "repeated_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4]}],
+        "swapped_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4, 6]}],
+        "pairs_with_several_labels": [
+            {"pair": ["leaf", "tree"], "lines": [3, 5], "labels": ["part", "kind"]}
+        ],
+        "same_word_twice": [{"pair": ["owl", "Owl"], "lines": [7]}],
+        "similar_labels": [{"kind": 4, "Kind": 1}],
+    }

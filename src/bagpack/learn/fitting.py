@@ -70,17 +70,15 @@ def fit_counts(
     if gram is None:
         gram = shared_grams(counts, [condition], preset, learned).get(condition)
     dual = solve(features if gram is None else gram, targets, svm)
-    solver, band = (
-        "blocks" if gram is None else "gram",
-        {"epsilon": svm.epsilon} if targets.kind == "rating" else {},
-    )
+    settings = {"C": svm.C, "tol": svm.tol, "rows": n, "solver": "blocks" if gram is None else "gram"}
+    if targets.kind == "rating":
+        settings["epsilon"] = svm.epsilon
     return LinearModel(
         classes=targets.classes, condition=condition, preset=preset,
         learned={block: learned[block] for block in blocks_of(condition) if block in learned},
         weights=features.split(features.combine(dual.coef)), intercept=dual.intercept, basis=counts.basis,
         counting=counts.settings, source_path=counts.source_path, source_hash=counts.source_hash,
-        settings={"C": svm.C, "tol": svm.tol, "rows": n, "solver": solver, **band, "converged": dual.converged},
-        place=counts.place,
+        settings={**settings, "converged": dual.converged}, place=counts.place,
         kept=TrainingPairs.of(features, dual.coef, counts.pairs) if keep_training else None,
         trained=np.unique(pair_hashes(counts)) if keep_training else None,
     )  # fmt: skip

@@ -101,14 +101,16 @@ class PairCounts:
     def w2(self) -> I64:
         return self.word_of[self.rows[:, 1]]
 
-    def __getitem__(self, rows: Any) -> PairCounts:
+    def take(self, rows: Any) -> PairCounts:
         """Some of the pairs (numbers, a mask or a slice), in the given order; the tables are shared."""
         own = rows[0] if isinstance(rows, tuple) else rows  # a tuple is what scikit-learn asks for
         return replace(self, rows=self.rows[own], pair_of=self.pair_of[own], swapped=self.swapped[own])
 
+    __getitem__ = take
+
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self), 10 * len(self.basis)  # with `__getitem__`, all that cross-validation needs
+        return len(self), 10 * len(self.basis)  # with `[]`, all that cross-validation needs
 
     def rows_of(self, pairs: Iterable[Pair]) -> PairCounts:
         """The rows of these pairs, in their order."""
