@@ -31,7 +31,7 @@ def test_the_first_ranking_is_that_of_find(teaching, source):
     ranking = teaching.rank()
     found = find_pairs(source, EXAMPLES, top=100, sentences=False)
     assert ranking.rows[:100] == list(found)
-    assert ranking.examples == (len(GIVEN), 0) and not ranking.kept
+    assert teaching.trained.examples == EXAMPLES and not ranking.kept
     assert not {frozenset(row.pair) for row in ranking.rows} & {frozenset(pair) for pair in GIVEN}
 
 
@@ -50,7 +50,7 @@ def test_answers_change_the_ranking(teaching):
     before = teaching.rank()
     wrong = next(row.pair for row in before.rows if not is_held_out(row.pair))
     after = teaching.rank({wrong: False})
-    assert after.examples == (len(GIVEN), 1) and wrong not in [row.pair for row in after.rows]
+    assert teaching.trained.examples.negatives == (wrong,) and wrong not in [row.pair for row in after.rows]
     assert set(teaching.trained.drawn) <= set(teaching.first.trained.drawn)
     assert [row.pair for row in before.rows[:20]] != [row.pair for row in after.rows[:20]]
 
@@ -59,10 +59,10 @@ def test_a_fifth_of_the_answers_is_not_trained_on_and_their_words_may_be_recombi
     """Only pairs of two words of the examples are few in the list: with those of answers, right pairs would be lost."""
     limited, name = [], "bagpack.find.teaching.choose_pairs"
     monkeypatch.setattr(name, lambda *given: limited.append(given[-1]) or choose_pairs(*given))
-    ranking = teaching.rank(dict.fromkeys(HELD_OUT, True))
+    teaching.rank(dict.fromkeys(HELD_OUT, True))
     aside = sum(map(is_held_out, HELD_OUT))
     assert 0 < aside < len(HELD_OUT) / 2
-    assert ranking.examples == (len(GIVEN) + len(HELD_OUT) - aside, 0)
+    assert len(teaching.trained.examples.pairs) == len(GIVEN) + len(HELD_OUT) - aside
     assert limited == [EXAMPLES]
 
 

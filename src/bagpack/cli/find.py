@@ -38,7 +38,7 @@ def find(
 ) -> None:
     """Find new pairs of a relation in a corpus, each with a sentence."""
     from bagpack.files import check_not_read
-    from bagpack.find.export import check_found_file, is_turtle, write_turtle
+    from bagpack.find.export import TURTLE, check_found_file, write_turtle
     from bagpack.find.options import FindOptions
     from bagpack.find.ranking import find_pairs
     from bagpack.learn.model_io import load_model
@@ -63,7 +63,7 @@ def find(
     with opt.at_work(json):
         given, notes = ([like], []) if like else _examples(examples, label, columns)
         found = find_pairs(source, given, model=loaded, options=options)
-    if out is not None and is_turtle(out):
+    if out is not None and out.suffix.lower() == TURTLE:
         write_turtle(out, found.to_dicts(), found.label)
     else:
         opt.write_out(out, found.table())

@@ -167,7 +167,12 @@ def collect_pool(
     With ``keep``, the candidates of the whole corpus stay in memory for the next search.
     """
     corpus = corpus_of(source)
-    given = [None if word is None else _given(source, word) for word in (asked.w1, asked.w2)]
+    wanted = [word for word in (asked.w1, asked.w2) if word is not None]
+    target_of = dict(zip(wanted, source.resolve(wanted), strict=True))
+    for word, target in target_of.items():
+        if target is None:
+            raise InputError(f"the corpus does not contain {word!r}; give another word")
+    given = [target_of.get(word or "") for word in (asked.w1, asked.w2)]
     own = (MIN_COUNT, MIN_TOGETHER) if asked.among is None else (1, 1)
     least = asked.min_count or own[0], asked.min_together or own[1]
     windows = model.counting.windows
@@ -196,21 +201,13 @@ def collect_pool(
     if not keep:
         _last_rows.clear()
     best = best.take(np.lexsort((best.second, best.first)))
-    written = {own: word for own, word in zip(given, (asked.w1, asked.w2), strict=True) if own and word}
-    names = _names(best.words, {**vocabulary.names, **written})
+    names = _names(best.words, {**vocabulary.names, **{own: word for word, own in target_of.items() if own}})
     pairs = [(names[a], names[b]) for a, b in zip(best.first.tolist(), best.second.tolist(), strict=True)]
     counts = count_pairs(
         source, pairs, model.basis, model.counting, cache_of(source, model.basis, model.counting),
         dict(zip(names, best.words, strict=True)),
     )  # fmt: skip
     return Pool(source, counts, number, asked, vocabulary.unknown)
-
-
-def _given(source: ContextSource, word: str) -> Target:
-    target = source.resolve([word])[0]
-    if target is None:
-        raise InputError(f"the corpus does not contain {word!r}; give another word")
-    return target
 
 
 def _names(targets: Sequence[Target], written: dict[Target, str]) -> list[str]:

@@ -23,16 +23,12 @@ RELATED = frozenset({"synonym", "antonym", "coordinate", "co-hyponym", "cohypony
 _rdflib = partial(import_extra, "rdflib", "rdflib", "thesaurus", "writing SKOS Turtle")
 
 
-def is_turtle(path: Path) -> bool:
-    """Whether a file name asks for SKOS Turtle."""
-    return path.suffix.lower() == TURTLE
-
-
 def check_found_file(path: Path, overwrite: bool) -> None:
     """Whether pairs can be written here in the format of the file's name, before the work."""
-    if path.suffix.lower() not in {"", ".txt", ".tsv", ".csv", ".xlsx", TURTLE}:
+    ending = path.suffix.lower()
+    if ending not in {"", ".txt", ".tsv", ".csv", ".xlsx", TURTLE}:
         raise UsageError(f"{path} cannot be written as {path.suffix}; name it .tsv, .csv, .xlsx or .ttl")
-    if is_turtle(path):
+    if ending == TURTLE:
         _rdflib()
         check_file(path, "thesaurus", lambda head: False, "thesaurus.ttl", overwrite)
     else:

@@ -40,7 +40,6 @@ class Ranking:
 
     rows: list[FoundPair]
     answered: int
-    examples: tuple[int, int]  # positives and negatives that the model was trained on
     held_out: float | None = None  # average precision on the held-out answers; None if they are too few
     before: float | None = None  # that of the model before
     kept: bool = False  # the last answers made the model worse on the held-out ones: the one before was kept
@@ -127,8 +126,7 @@ class Teaching:
         self._last = places, scored
         marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
         rows = found_rows(scored, choose_pairs(scored, self.pool, marked, self.examples)[0])
-        numbers = len(used.positives), len(used.negatives)
-        return Ranking(rows, len(answered), numbers, precision, before, kept)
+        return Ranking(rows, len(answered), precision, before, kept)
 
     def lines(self, pairs: Sequence[Pair], most: int = LINES) -> list[list[Context]]:
         """The best sentences of some pairs under the present model."""
