@@ -67,10 +67,8 @@ def fit_counts(
     check_trainable(targets)
     learned = preset.learn(counts, condition) if learned is None else learned
     features = preset.features(learned, counts, condition)
-    if gram is None:
-        gram = shared_grams(counts, [condition], preset, learned).get(condition)
     dual = solve(features if gram is None else gram, targets, svm)
-    settings = {"C": svm.C, "tol": svm.tol, "rows": n, "solver": "blocks" if gram is None else "gram"}
+    settings = {"C": svm.C, "tol": svm.tol, "rows": n, "solver": "gram" if by_gram(n) else "blocks"}
     if targets.kind == "rating":
         settings["epsilon"] = svm.epsilon
     return LinearModel(

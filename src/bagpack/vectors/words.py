@@ -27,7 +27,7 @@ from bagpack.artefacts import Artefact, Kind, is_kind, new_artefact, open_artefa
 from bagpack.basis import Basis, top_unigrams
 from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.targets import Target
-from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import Array, below, check_entries, strings, write_arrays
 from bagpack.corpus.strings import Strings
@@ -42,7 +42,6 @@ MOST_WORDS = 40_000
 TERMS = 10_000
 WIDE_TERMS = 5_000  # of analogies
 DIMENSIONS = 300
-SETTINGS = CountSettings(Windows(before=4, after=4), limit=5_000)
 SMOOTHING = 0.75  # of the terms' counts: rare terms would be surprising everywhere
 NAME = "word-vectors"  # in the directory of a store
 KIND = Kind("word-vectors", "directory of word vectors", 1, "bagpack find")
@@ -193,7 +192,7 @@ def _vectors_of(path: str, content_hash: str) -> WordVectors:
 
 def count_words(corpus: Corpus, targets: Sequence[Target], unigrams: Sequence[str]) -> sparse.csr_array:
     """Contexts of each target, targets × unigrams, both sides together."""
-    rows, _ = corpus.count_words(targets, Basis(tuple(unigrams), ()), SETTINGS)
+    rows, _ = corpus.count_words(targets, Basis(tuple(unigrams), ()), CountSettings())
     return sparse.csr_array(rows[:, : len(unigrams)] + rows[:, len(unigrams) :])
 
 
