@@ -72,6 +72,18 @@ def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
     assert not (tmp_path / "a" / ".bagpack-new").exists()
 
 
+def test_the_error_names_the_file_that_is_missing(tmp_path):
+    """Not the output, while that is written."""
+    for writing in (
+        lambda: replacing(tmp_path / "out.tsv"),
+        lambda: new_artefact(tmp_path / "x.model", TEST),
+    ):
+        with pytest.raises(FileNotFoundError, match="missing"), writing():
+            (tmp_path / "in" / "missing.tsv").read_text()
+    with pytest.raises(StoreError, match="cannot be written"), replacing(tmp_path / "none" / "out.tsv"):
+        pass
+
+
 def test_a_new_artefact_leaves_the_old_files_to_readers_and_replaces_damaged_ones(tmp_path):
     save(tmp_path / "a", "old")
     before = open_artefact(tmp_path / "a", TEST)

@@ -21,10 +21,10 @@ REFUSED = [
 def test_encodings_that_are_refused(tmp_path, write):
     """Those whose lines cannot be found, and what is no encoding."""
     for name in [*REFUSED, "klingon", "rot13", "base64", "a\0b"]:
-        problem = "cannot be read directly" if name in REFUSED else "is not a known encoding"
-        with pytest.raises(UsageError, match=f"--encoding {name} {problem}"):
+        problem = "cannot be read" if name in REFUSED else "not a known"
+        with pytest.raises(UsageError, match=f"--encoding {name} .*{problem}"):
             check_encoding(name)
-    with pytest.raises(InputError, match=r"a.txt is in an ISO-2022 encoding"):  # and is not taken for ASCII
+    with pytest.raises(InputError, match=r"a.txt is in an ISO-2022"):  # and is not taken for ASCII
         build(write("a.txt", "Lions sleep. 昨日.\n".encode("iso2022_jp")), tmp_path / "s")
 
 
@@ -71,15 +71,13 @@ def test_every_repaired_file_is_named(tmp_path, write, cli):
     write("c/a.txt", b"Lions \xff sleep \xff.\n")
     write("c/b.vert", b"<s>\nLi\xffons\tN\tlion\nLi\xffons\tN\tlion\n</s>\n")
     write("c/c.vert", b"<s>\nCats\tN\tcat\n</s>\n")
-    write("c/d.vert", b"<s>\nCa\xffts\tN\tcat\n</s>\n")
-    summary = index_corpus(
-        [str(tmp_path / "c")], tmp_path / "s", TextOptions(encoding_errors="replace"), jobs=1
-    )
-    named = {f"{tmp_path}/c/{name}": count for name, count in {"a.txt": 2, "b.vert": 2, "d.vert": 1}.items()}
+    named = {f"{tmp_path}/c/{name}": count for name, count in {"a.txt": 2, "b.vert": 2}.items()}
+    options = TextOptions(encoding_errors="replace")
+    summary = index_corpus([str(tmp_path / "c")], tmp_path / "s", options, jobs=1)
     assert summary.about("repaired") == named
-    assert summary.problems["undecodable"] == 5
+    assert summary.problems["undecodable"] == 4
     done = cli("index", tmp_path / "c", "--out", tmp_path / "t", "--jobs", 1, "--encoding-errors", "skip")
-    assert f"{tmp_path}/c/a.txt (2), {tmp_path}/c/b.vert (2), {tmp_path}/c/d.vert (1)" in done.err
+    assert f"{tmp_path}/c/a.txt (2), {tmp_path}/c/b.vert (2)" in done.err
     facts = json.loads(cli("info", tmp_path / "t", "--json").out)
     assert {entry["path"]: entry["repaired"] for entry in facts["sources"] if "repaired" in entry} == named
 
@@ -95,13 +93,11 @@ def test_a_wrong_encoding_deep_in_a_large_file_is_seen_before_the_work(tmp_path,
 def test_file_names_that_are_not_utf8(tmp_path, cli):
     directory = tmp_path / "c"
     directory.mkdir()
-    with open(os.fsencode(directory) + b"/caf\xe9.txt", "wb") as out:
-        out.write(b"The lion sleeps.\n")
-    with open(os.fsencode(directory) + b"/empty\xe9.txt", "wb"):
-        pass
+    (directory / os.fsdecode(b"caf\xe9.txt")).write_text("The lion sleeps.\n")
+    (directory / os.fsdecode(b"empty\xe9.txt")).touch()
     done = cli("index", directory, "--out", tmp_path / "s", "--jobs", 1)
     assert done.code == 0
     assert "empty\\xe9.txt (empty)" in done.err
     assert cli("index", directory, "--out", tmp_path / "s", "--jobs", 1, "--resume").code == 0
     assert "caf\\xe9.txt" in cli("contexts", tmp_path / "s", "lion").out
-    assert sentences(build(directory, tmp_path / "t"))[0][0] == f"{directory}/caf\\xe9.txt"
+    assert sentences(Corpus.open(tmp_path / "s"))[0][0] == f"{directory}/caf\\xe9.txt"

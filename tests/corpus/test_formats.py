@@ -42,18 +42,17 @@ EXPECTED = [["Lions", "sleep", "."], ["Cats", "do", "n't", "."], ["Dogs", "bark"
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 @pytest.mark.parametrize("format", FILES)
 def test_every_format_in_every_compression(format, suffix, tmp_path, write):
+    """And of several streams, with zeros between them and at the end, where that is allowed."""
     name, text = FILES[format]
-    source = write(name + suffix, COMPRESSIONS[suffix](text.encode()))
-    corpus = build(source, tmp_path / "s")
+    halves = [COMPRESSIONS[suffix](half) for half in (text.encode()[:20], text.encode()[20:])]
+    padding = bytes(8) if suffix in (".gz", ".bz2", ".xz") else b""
+    corpus = build(write(name + suffix, b"".join(half + padding for half in halves)), tmp_path / "s")
     assert corpus.manifest["sources"][0]["format"] == format
     assert words(corpus) == EXPECTED
-
-
-@pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_files_in_several_pieces_are_read_to_the_end(suffix, tmp_path, write):
-    halves = FILES["text"][1].encode()[:20], FILES["text"][1].encode()[20:]
-    source = write("a.txt" + suffix, b"".join(COMPRESSIONS[suffix](half) for half in halves))
-    assert words(build(source, tmp_path / "s")) == EXPECTED
+    if padding:  # what is no stream is damage, not padding
+        source = write(f"{name}.bad{suffix}", halves[0] + b"\xaa" * 40 + halves[1])
+        with pytest.raises(InputError, match="damaged"):
+            build(source, tmp_path / "s")
 
 
 @pytest.mark.parametrize("columns", [{"id": ["x", "y"]}, {}])
@@ -74,9 +73,7 @@ def test_parquet_without_the_column_or_with_nulls(tmp_path):
     source = tmp_path / "a.parquet"
     for table in ({"text": [1, 2]}, {"text": [b"Lions sleep.", b"Caf\xe9."]}, {"body": ["Yes.", None]}):
         pq.write_table(pa.table(table), source)
-        with pytest.raises(
-            InputError, match=r"no column 'text' with strings \(columns with strings: (body)?\)"
-        ):
+        with pytest.raises(InputError, match=r"no column 'text' .* with strings: (body)?\)"):
             build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", text_field="body")
     assert words(corpus) == [["Yes", "."]]
@@ -84,16 +81,12 @@ def test_parquet_without_the_column_or_with_nulls(tmp_path):
 
 
 def test_json_ids_and_fields(tmp_path, write):
-    source = write("a.jsonl", '{"key": "k", "body": "One."}\n{"body": "Two."}\n{"key": null, "body": ""}\n')
+    rows = '{"key": "k", "body": "Smile \\ud83d now \\ud83d\\ude00."}\n{"body": "Two."}\n{"key": null, "body": ""}\n'
+    source = write("a.jsonl", rows)
     corpus = build(source, tmp_path / "s", text_field="body", id_field="key")
     assert [document for document, _ in sentences(corpus)] == ["k", f"{source}:2"]
     assert corpus.documents == 3
-
-
-def test_half_a_surrogate_pair_in_json(tmp_path, write):
-    source = write("a.jsonl", '{"text": "Smile \\ud83d now \\ud83d\\ude00."}\n')
-    corpus = build(source, tmp_path / "s")
-    assert words(corpus) == [["Smile", "?", "now", "😀", "."]]
+    assert words(corpus)[0] == ["Smile", "?", "now", "😀", "."]  # half a surrogate pair, and a whole one
     assert corpus.manifest["problems"]["undecodable"] == 1
 
 
@@ -129,13 +122,31 @@ def test_hard_wrapped_text_is_unwrapped(tmp_path, write):
         "It sleeps for most of the day, in the shade of the\ntrees that grow there, and hunts with its whole\n"
         "pride.\n\n"
     ) * 3
-    assert is_wrapped(text.encode())
     corpus = build(write("a.txt", text), tmp_path / "s")
-    assert [line[-2] for line in words(corpus)[:2]] == ["India", "pride"]
-    assert len(words(corpus)) == 6
+    assert [line[-2] for line in words(corpus)] == ["India", "pride"] * 3
     assert len(words(build(write("a.txt", text), tmp_path / "s", paragraphs="line"))) == 15
     crlf = build(write("a.txt", text.replace("\n", "\r\n")), tmp_path / "s")
     assert words(crlf) == words(corpus)
+
+
+LINE = "The lion sleeps for most of the day in the shade."
+NOT_WRAPPED = {
+    "short lines": "where is the lion\nin the house\n\nis he asleep\nyes\nhe is\n\nlook at him\noh\n\n" * 4,
+    "lines of any length": (LINE + "\nYes, it does.\nDoes it?\nIt does not.\nNever.\n\n") * 4,
+    "even, but short lines": ("The lion sleeps tonight.\n" * 4 + "\n") * 4,
+    "long lines": (" ".join([LINE] * 3) + "\n") * 4 + "\n",
+    "too few to say": (LINE + "\nYes.\n\n") * 2,
+    "no blank lines": (LINE + "\n") * 20,
+}
+
+
+@pytest.mark.parametrize("kind", NOT_WRAPPED)
+def test_lines_that_are_not_wrapped_are_not_joined(kind, tmp_path, write):
+    """Or words of two lines would co-occur."""
+    lines = [line for line in NOT_WRAPPED[kind].split("\n") if line]
+    corpus = build(write("a.txt", NOT_WRAPPED[kind]), tmp_path / "s", punctuation="drop")
+    assert corpus.sentences >= len(lines)
+    assert not is_wrapped(NOT_WRAPPED[kind].encode())
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -152,7 +163,7 @@ def test_a_line_has_a_greatest_length_wherever_blocks_end(suffix, write, monkeyp
 def test_a_file_that_became_shorter_while_it_was_read(write):
     source = look(str(write("a.txt", "Lions sleep.\n" * 100)), TextOptions())
     Path(source.path).write_text("Lions sleep.\n" * 50)
-    with pytest.raises(InputError, match=r"a\.txt became shorter while it was read; index it again"):
+    with pytest.raises(InputError, match=r"a\.txt became shorter"):
         list(Slice(source, 0, source.size).blocks(TextOptions()))
 
 

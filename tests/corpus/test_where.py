@@ -222,6 +222,28 @@ def test_cells_of_a_table_may_have_any_character(tmp_path, write):
     assert found.attributes == (("year", "1900"),)
 
 
+def test_an_append_does_not_need_the_metadata_of_the_first_build(tmp_path, write):
+    table = write("files.tsv", "file\tgenre\na.txt\tnews\n")
+    build(write("a.txt", "Lions sleep.\n"), tmp_path / "s", metadata=str(table))
+    table.unlink()
+    corpus = index_corpus([write("b.txt", "Cats hunt.\n")], tmp_path / "s", {}, append=True, jobs=1).corpus
+    assert corpus.documents == 2
+    assert corpus.where("genre == news").documents == 1
+
+
+def test_attributes_cost_what_documents_have_of_them(tmp_path, write):
+    lines = "".join(json.dumps({"text": "Lions sleep.", f"key{n % 900}": n}) + "\n" for n in range(8000))
+    corpus = build(write("a.jsonl", lines), tmp_path / "s")
+    assert corpus.info()["bytes"] < 2_000_000  # a table of documents and names had 256 MB
+    assert corpus.where("key7 == 907").documents == 1
+    assert len(corpus.attribute_names) == 900
+    many = "".join(json.dumps({"text": "Lions sleep.", f"key{n}": n}) + "\n" for n in range(1100))
+    tag = "<text " + " ".join(f'a{n}="x"' for n in range(100_000)) + ">\n<s>\na\tN\ta\n</s>\n</text>\n"
+    for name, content in (("b.jsonl", many), ("c.vert", tag)):
+        with pytest.raises(InputError, match="more than 1,000 names"):
+            build(write(name, content), tmp_path / "t")
+
+
 COMMON = ["a/NN", "b/NN", "b/VV", "c/JJ", "d/IN", "e/DT", ",/,"]
 RARE = [f"w{number}/NN" for number in range(40)]
 

@@ -1,7 +1,7 @@
-"""Vertical text, clean and as WaCky files are in the wild."""
+"""Vertical text, clean and as WaCky files are in the wild, and CoNLL-U."""
 
 import pytest
-from corpus_oracle import build, read_vertical, sentences, text_of, words
+from corpus_oracle import build, read_conllu, read_vertical, sentences, text_of, words
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -10,11 +10,6 @@ from bagpack.corpus.readers.token_lines import WINDOW
 from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_document
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import InputError, UsageError
-
-LION = (
-    '<text id="ukwac:http://a.uk/?x=1&amp;y=2">\n<s>\nLions\tNNS\tlion\nsleep\tVVP\tsleep\n.\tSENT\t.\n</s>\n'
-    "</text>\n<text id='b'>\n<s>\nCats\tNNS\tcat\n</s>\n</text>\n"
-)
 
 
 def flat(corpus):
@@ -67,19 +62,32 @@ def test_punctuation_dropped_leaves_no_empty_sentence_and_no_false_glue(tmp_path
     assert corpus.sentences == 2
 
 
-def test_lemma_before_tag_as_in_pukwac_is_noticed(tmp_path, write):
+def test_columns_are_noticed_or_named(tmp_path, write):
     rows = ("The", "the", "DT"), ("lions", "lion", "NNS"), ("were", "be", "VBD"), ("sleeping", "sleep", "VVG")
-    text = "<s>\n" + "".join("\t".join([*row, "1", "2", "X\n"]) for row in rows) + "</s>\n"
-    assert guess_columns(text.encode()) == "word,lemma,tag"
-    assert flat(build(write("a.xml", text), tmp_path / "s")) == ["The/the lions/lion were/be sleeping/sleep"]
-
-
-def test_columns_can_be_named(tmp_path, write):
+    pukwac = "<s>\n" + "".join("\t".join([*row, "1", "2", "X\n"]) for row in rows) + "</s>\n"
+    lemmas = "<s>\nThe\tthe\nlions\tlion\nwent\tgo\n.\t.\n</s>\n"
+    tagged = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
+    guessed = [guess_columns(text.encode()) for text in (pukwac, lemmas, tagged)]
+    assert guessed == ["word,lemma,tag", "word,lemma", "word,tag"]
+    assert flat(build(write("a.xml", pukwac), tmp_path / "s")) == [
+        "The/the lions/lion were/be sleeping/sleep"
+    ]
+    source = write("a.vert", tagged)
+    with pytest.raises(InputError, match="--level form"):
+        build(source, tmp_path / "s")
+    assert flat(build(source, tmp_path / "s", level="form")) == [
+        "The/the lion/lion sleeps/sleeps to/to live/live ./."
+    ]
     source = write("a.vert", "<s>\nlion\tNNS\tLions\n</s>\n")
     assert flat(build(source, tmp_path / "s", columns="lemma,tag,word")) == ["Lions/lion"]
     assert column_numbers("form, pos ,base") == (0, 2, 1)
     with pytest.raises(UsageError, match="names no column word"):
         column_numbers("tag,lemma")
+    source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
+    corpus = build(
+        source, tmp_path / "s", columns="word,lemma,tag", tagset="UD"
+    )  # one line has no last column
+    assert [UNIVERSAL[code] for code in corpus.segments[0].tags] == ["NOUN", "X", "ADV"]
 
 
 def test_a_first_word_that_fills_half_the_table_without_a_lemma(tmp_path, write, monkeypatch):
@@ -107,12 +115,6 @@ def test_words_of_any_length_at_any_place(length, tmp_path, write):
     assert corpus.types == 3
 
 
-def test_a_line_without_the_last_column_has_no_tag(tmp_path, write):
-    source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
-    corpus = build(source, tmp_path / "s", columns="word,lemma,tag", tagset="UD")
-    assert [UNIVERSAL[code] for code in corpus.segments[0].tags] == ["NOUN", "X", "ADV"]
-
-
 NAMES = {
     '<text id="a">': "a", "<doc url='http://x' title=\"t\">": "http://x", "<text>": "<text>", "<text id=''>": "",
     '<file name="x &amp;amp; y">': "x & y", '<text title="The lion" id="a7">': "a7",
@@ -122,19 +124,6 @@ NAMES = {
 
 def test_document_names():
     assert {line: read_document(line).name for line in NAMES} == NAMES
-
-
-TAGGED = "<s>\nThe\tDT\nlion\tNN\nsleeps\tVBZ\nto\tTO\nlive\tVB\n.\t.\n</s>\n"
-
-
-def test_a_tag_column_is_not_taken_for_lemmas(tmp_path, write):
-    assert guess_columns(TAGGED.encode()) == "word,tag"
-    with pytest.raises(InputError, match=r"has no lemmas \(columns word,tag\); add --level form"):
-        build(write("a.vert", TAGGED), tmp_path / "s")
-    corpus = build(write("a.vert", TAGGED), tmp_path / "s", level="form")
-    assert flat(corpus) == ["The/the lion/lion sleeps/sleeps to/to live/live ./."]
-    lemmas = "<s>\nThe\tthe\nlions\tlion\nwent\tgo\n.\t.\n</s>\n"
-    assert guess_columns(lemmas.encode()) == "word,lemma"
 
 
 word = st.text(
@@ -149,12 +138,80 @@ pieces = st.one_of(
 )  # fmt: skip
 
 
+def assert_read_as(oracle, path, text):
+    path.write_bytes(text.encode())
+    options = (
+        {"format": "conllu"}
+        if path.suffix == ".conllu"
+        else {"format": "vertical", "columns": "word,tag,lemma"}
+    )
+    assert sentences(build(path, path.with_name("s"), **options)) == oracle(text, str(path))
+
+
 @given(st.lists(pieces, max_size=40), st.sampled_from(["\n", "\r\n"]))
 @example(["0\t0\t\uf900"], "\n")  # a letter that is another one once it is composed
 def test_any_lines_are_read_as_the_oracle_reads_them(tmp_path_factory, lines, newline):
     lines = [line for line in lines if line != "<"]  # alone it is a line with too few columns
     text = newline.join(["<s>", "first\tN\tfirst", *lines, ""])
-    place = tmp_path_factory.mktemp("v")
-    (place / "a.vert").write_bytes(text.encode())
-    corpus = build(place / "a.vert", place / "s", format="vertical", columns="word,tag,lemma")
-    assert sentences(corpus) == read_vertical(text, str(place / "a.vert"))
+    assert_read_as(read_vertical, tmp_path_factory.mktemp("v") / "a.vert", text)
+
+
+@pytest.mark.parametrize("format", ["vertical", "conllu"])
+def test_no_control_character_and_no_soft_hyphen_is_in_a_word(format, tmp_path, write):
+    forms = ["li\0on", "a\x1bb", "c\x7f", "new\N{NO-BREAK SPACE}york", "\x01", "\x85"]
+    rest = "" if format == "vertical" else "\t_" * 7
+    rows = [
+        f"{form}\tN\t{form}" if not rest else f"{n}\t{form}\t{form}{rest}" for n, form in enumerate(forms, 1)
+    ]
+    corpus = build(write("a", "\n".join([*rows, "", ""])), tmp_path / "s", format=format)
+    expected = ["li on", "a b", "c", "new york", "\ufffd", "\ufffd"]
+    assert words(corpus) == [expected]
+    assert sorted(map(bytes.decode, corpus.lexicon.keys)) == sorted(set(expected))
+    text = write("a.txt", "An inter\xadnational lion and an international cat. \xad\n")
+    corpus = build(text, tmp_path / "t")
+    assert corpus.count("international") == corpus.count("inter\xadnational") == 2
+
+
+# CoNLL-U: ranges and empty nodes are no tokens; spaces, documents
+
+REST = "\t_" * 7
+
+
+# Too few columns, no form, no id.
+@pytest.mark.parametrize("bad", ["2\tbad\tx", "2\t\tx" + REST, "x\tbad\tx" + REST, "2-x\tbad\tx" + REST])
+def test_a_bad_line_that_is_skipped_does_not_take_the_rest_of_its_sentence_along(bad, tmp_path, write):
+    row = "{0}\tw{0}\tw{0}" + "\t_" * 7
+    lines = [row.format(1), bad, row.format(3), row.format(4), "", row.format(1), ""]
+    corpus = build(write("a.conllu", "\n".join(lines) + "\n"), tmp_path / "s", bad_lines="skip")
+    assert words(corpus) == [["w1", "w3", "w4"], ["w1"]]
+    assert corpus.manifest["problems"]["skipped_lines"] == 1
+
+
+form = st.text("abé'_.", min_size=1, max_size=4) | st.sampled_from(["&amp;", "&", "<unknown>", "<"])
+
+
+@st.composite
+def sentence(draw):
+    forms = draw(st.lists(form, min_size=1, max_size=8))
+    lines = draw(st.sampled_from([[], ["# newdoc"], ["# newdoc id = d"], ["# sent_id = 1", "# newdocs"]]))
+    at = 1
+    while at <= len(forms):
+        span = draw(st.integers(1, 3))
+        last = min(at + span - 1, len(forms))
+        misc = draw(st.sampled_from(["_", "SpaceAfter=No", "A=b|SpaceAfter=No"]))
+        if last > at:
+            written = draw(st.sampled_from(["".join(forms[at - 1 : last]), "x"]))
+            lines.append(f"{at}-{last}\t{written}" + "\t_" * 7 + f"\t{misc}")
+        for number in range(at, last + 1):
+            lemma = draw(st.sampled_from(["_", "lem", "É", ""]))
+            lines.append(f"{number}\t{forms[number - 1]}\t{lemma}" + "\t_" * 6 + f"\t{misc}")
+            if draw(st.booleans()):
+                lines.append(f"{number}.1\tempty\tempty" + "\t_" * 7)
+        at = last + 1
+    return lines
+
+
+@given(st.lists(sentence(), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]))
+def test_any_sentences_are_read_as_the_oracle_reads_them(tmp_path_factory, blocks, newline):
+    lines = [line for block in blocks for line in [*block, ""]]
+    assert_read_as(read_conllu, tmp_path_factory.mktemp("c") / "a.conllu", newline.join([*lines, ""]))
