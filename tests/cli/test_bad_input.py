@@ -1,9 +1,7 @@
 """Every bad input: one clear sentence with the place and the cure, exit 1, nothing under the final name."""
 
-import bz2
 import gzip
 import json
-import lzma
 import os
 import sys
 import tempfile
@@ -13,7 +11,6 @@ import pytest
 from tests.kills import as_nobody
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.readers.files import zstd
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
 CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
@@ -53,9 +50,8 @@ def test_a_name_that_is_too_long(cli, write, tmp_path):
         ("info", long, "--verify"), ("contexts", long, "lion"), ("explain", long, "lion", "cat"),
     ):  # fmt: skip
         done = cli(*args)
-        assert done.code == 1, args
-        assert "x" * 300 in done.err and "File name too long; " in done.err, args
-        assert "unexpected error" not in done.err, args
+        assert done.code == 1 and "File name too long; " in done.err, args
+        assert "x" * 300 in done.err and "unexpected error" not in done.err, args
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -83,39 +79,6 @@ def test_a_file_without_read_permission():
         assert list(mine.iterdir()) == []
 
 
-COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
-
-
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_a_truncated_and_a_damaged_compressed_file(kind, fails, write):
-    data = COMPRESS[kind]("".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode())
-    sentence = fails(write(f"a.txt.{kind}", data[: len(data) * 2 // 3]))
-    assert f"a.txt.{kind} is truncated" in sentence
-    assert "fetch it again" in sentence
-    half = len(data) // 2
-    sentence = fails(write(f"a.txt.{kind}", data[:half] + b"\xaa" * 40 + data[half + 40 :]))
-    # A damaged stream may also be one that never ends, or text that is none.
-    assert "fetch it again" in sentence or "is not utf-8" in sentence
-
-
-# What a file is called and holds, and what is reported: exit 1, and nothing under the final name.
-BAD = [
-    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data"),
-    ("a.txt", "", "a.txt is empty; "),
-    ("b.txt.gz", gzip.compress(b""), "is empty"),
-    ("a.txt", "\n   \n\n", "no sentence was found in"),
-    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", "no sentence was found in"),
-    ("a.conllu", "# only = comments\n\n", "no sentence was found in"),
-    ("a.jsonl", '{"text": " "}\n', "no sentence was found in"),
-    ("a.conllu", "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 100_010)), "a.conllu:100,001 is past"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "content", "reported"), BAD, ids=range(len(BAD)))
-def test_files_that_hold_no_text(name, content, reported, fails, write):
-    assert reported in fails(write(name, content))
-
-
 def test_places_without_files(fails, write, tmp_path):
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
     (tmp_path / "empty").mkdir()
@@ -127,10 +90,20 @@ def test_places_without_files(fails, write, tmp_path):
     assert "made.bp was made by BagPack" in fails(made)
 
 
-# What can be skipped: what is reported, the option that skips it, and what the summary then says.
+# What a file is called and holds, what is reported, the option that skips it, and what the summary then says.
 CAFE = b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n"
+NO_SENTENCE = "no sentence was found in"
 LINES = ("--bad-lines", "skip"), "1 line that did not fit the format was skipped"
+NO_OPTION = (), ""
 SKIPPED = [
+    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data", *NO_OPTION),
+    ("a.txt", "", "a.txt is empty; ", *NO_OPTION),
+    ("b.txt.gz", gzip.compress(b""), "is empty", *NO_OPTION),
+    ("a.txt", "\n   \n\n", NO_SENTENCE, *NO_OPTION),
+    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", NO_SENTENCE, *NO_OPTION),
+    ("a.conllu", "# only = comments\n\n", NO_SENTENCE, *NO_OPTION),
+    ("a.jsonl", '{"text": " "}\n', NO_SENTENCE, *NO_OPTION),
+    ("a.conllu", CONLLU * 33_334, "a.conllu:100,001 is past", *NO_OPTION),
     ("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n",
      "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)",
      ("--encoding-errors", "replace"), "2 places with invalid bytes"),
@@ -157,12 +130,13 @@ SKIPPED = [
 @pytest.mark.parametrize(
     ("name", "content", "reported", "option", "summary"), SKIPPED, ids=range(len(SKIPPED))
 )
-def test_lines_and_bytes_that_can_be_skipped(name, content, reported, option, summary, fails, builds, write):
+def test_files_that_do_not_fit(name, content, reported, option, summary, fails, builds, write):
     source = write(name, content)
     sentence = fails(source)
     assert reported in sentence
-    assert option[0] in sentence
-    assert summary in builds(source, *option)
+    if option:
+        assert option[0] in sentence
+        assert summary in builds(source, *option)
 
 
 def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
@@ -174,23 +148,12 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
     assert f"a.vert:{number:,} is not a line of" in fails(write("a.vert", lines))
 
 
-BEFORE = {"a.txt": "Fine.\n", "a.vert": VERTICAL, "a.jsonl": '{"text": "ok"}\n', "a.conllu": CONLLU + "\n"}
-
-
-@pytest.mark.parametrize("name", BEFORE)
-def test_a_line_that_is_too_long(name, fails, write):
-    sentence = fails(write(name, BEFORE[name].encode() + b"x" * (40 << 20) + b"\nmore\n"))
-    number = BEFORE[name].count("\n") + 1
-    assert f"{name}:{number} is a line of more than 32 MiB; break the text into lines" in sentence
-
-
 def test_an_output_that_exists(cli, write, tmp_path):
     source, out = write("a.txt", "Lions sleep.\n"), tmp_path / "s"
     for place, option, code, said in (
         (out, (), 0, ""), (out, (), 1, "exists already; choose another --out, --append to it, or --overwrite it"),
         (out, ("--overwrite",), 0, ""), (tmp_path / "none", ("--append",), 1, "does not exist; make one"),
-        *((other, more, 1, "exists and is not a BagPack store")
-          for other in (source, tmp_path) for more in ((), ("--overwrite",))),
+        (source, ("--overwrite",), 1, "exists and is not a BagPack store"),
     ):  # fmt: skip
         done = cli("index", source, "--out", place, "-j", 1, *option)
         assert done.code == code and said in done.err

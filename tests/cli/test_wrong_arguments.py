@@ -32,14 +32,9 @@ EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --
 @pytest.mark.parametrize(
     ("typed", "parts"),
     [
-        (
-            "evaluate data.tsv my.bp",
-            "data.tsv is a file, but STORE must be a store first the store, then the data",
-        ),
-        ("evaluate data.tsv my.bp --test data.tsv", "data.tsv is a file"),
+        ("evaluate data.tsv my.bp", "data.tsv is a file, but STORE must be a store"),
         ("evaluate my.bp my.bp", "my.bp is a directory"),
         ("predict data.tsv my.model", "data.tsv is a file, but a model is a directory"),
-        ("find my.bp --model data.tsv", "data.tsv is a file, but a model is a directory"),
         ("explain my.model cat lion --top 0", "--top 0 1"),
         ("serve my.bp --port 70000", "--port 70000 65535"),
         (f"{EVALUATE} --preset modren", "--preset modren modern paper"),
@@ -47,30 +42,24 @@ EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --
         (f"{EVALUATE} --split group:", "--split group: lexical group:COLUMN"),
         (f"{EVALUATE} --backend dsk", "--backend dsk dask ray spark"),
         (f"{EVALUATE} --condition=v1v2v21", "--condition v1v2v21 v1v2v12"),
-        (f"{EVALUATE} --folds x", "--folds x integer"),
         (f"{EVALUATE} --test data.tsv --folds 7", "--test --folds"),
         (f"{EVALUATE} --test data.tsv --split lexical", "--test --split"),
         (f"{EVALUATE} --fold 3", "--fold --folds"),
         ("contexts my.bp cat --json --csv", "--json --csv"),
         ("evalute my.bp data.tsv", "evalute evaluate"),
         ("engine bild x y", "bild build"),
-        ("frobnicate", "frobnicate"),
         ("evaluate my.bp", "DATA"),
         ("contexts my.bp ice cream cone", "cone"),
-        ("train my.bp data.tsv", "--out"),
         ("index data.tsv", "--out --dry-run"),
         ("index - --dry-run", "standard input"),
         ("index x.txt --dry-run --memory 1X", "--memory 1X 2G"),
         ("--nonsense", "--nonsense"),
-        (f"{INDEX} --jobs many", "--jobs many integer"),
-        (f"{INDEX} --jobs 0", "--jobs 1"),
         (f"{INDEX} --memory lots", "--memory lots 2G"),
         (f"{INDEX} --memory 100M", "--memory 100M 2G"),
         (f"{INDEX} --level stem", "--level stem lemma form"),
         (f"{INDEX} --annotator none", "--annotator none"),
         (f"{INDEX} --annotator magic", "--annotator magic auto"),
         (f"{INDEX} --max-sentence 99999999999999999999", "--max-sentence 99999999999999999999"),
-        (f"{INDEX} --encoding-errors ignore", "--encoding-errors ignore strict"),
         (f"{INDEX} --encoding klingon", "--encoding klingon utf-8 latin-1"),
         (f"{INDEX} --format pdf", "--format pdf auto conllu"),
         (f"{INDEX} --lang xx", "--lang 'xx'"),
@@ -82,7 +71,6 @@ EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --
         (f"{VECTORS} --columns w1", "--columns w1 w1=noun"),
         (f"{VECTORS} --columns w1=x,w2=y", "column 'x' w1 w2"),
         ("contexts my.bp ''", "word is empty"),
-        ("contexts my.bp cat ' '", "word is empty"),
         ("explain my.model '' b", "word is empty"),
     ],
 )
@@ -99,10 +87,8 @@ def test_the_message_says_what_was_meant(cli, place, monkeypatch, typed, parts):
 
 @pytest.mark.parametrize("command", GONE)
 def test_a_dropped_command_says_what_to_use(cli, command):
-    done = cli(command, "x")
-    assert done.code == 2
-    assert f"there is no command {command} any more; " in done.err
-    assert done.err.count("\n") == 1 and "bagpack " in done.err.partition(";")[2]
+    said = cli(command, "x").sentence(2)
+    assert f"there is no command {command} any more; " in said and "bagpack " in said.partition(";")[2]
 
 
 def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
@@ -112,13 +98,12 @@ def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
     assert cli("contexts", "my.bp", "data.tsv").code == 0
 
 
-@pytest.mark.parametrize("command", [(), ("contexts",), ("train",), ("engine",)], ids=" ".join)
+@pytest.mark.parametrize("command", [(), ("contexts",), ("engine",)], ids=" ".join)
 def test_without_arguments_the_help_is_printed(cli, command):
     done = cli(*command)
     assert done.code == 2
-    assert done.err.startswith("Usage: ")
+    assert done.err.startswith("Usage: ") and "--help" in done.err
     assert " ".join(("bagpack", *command)) in done.err.partition("\n")[0]
-    assert "--help" in done.err
 
 
 def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypatch):
@@ -135,14 +120,12 @@ def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
     found = {**root.commands, "engine build": root.commands["engine"].commands["build"]}
     del found["engine"]
     assert len(found) == 17
-    assert sum(param.param_type_name == "option" for one in found.values() for param in one.params) <= 150
-    for name, command in found.items():
+    options = {name: [p for p in one.params if p.param_type_name == "option"] for name, one in found.items()}
+    assert sum(map(len, options.values())) <= 150
+    for name, own in options.items():
         shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 50, name
-        assert max(map(len, shown.splitlines())) <= 80, name
-        for param in command.params:
-            if param.param_type_name == "option":
-                assert max(param.opts, key=len) in shown and param.help
+        assert len(shown.splitlines()) <= 50 and max(map(len, shown.splitlines())) <= 80, name
+        assert all(max(param.opts, key=len) in shown and param.help for param in own)
     shown = cli("--help").out
     places = [shown.index(f"\n{panel}:\n") for panel in COMMANDS]
     assert places == sorted(places)

@@ -20,8 +20,7 @@ sentences_of_words = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), min_size=1, max_size=12
 )
 targets = st.one_of(
-    st.sampled_from(WORDS),
-    st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join),
+    st.sampled_from(WORDS), st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join)
 )
 
 

@@ -1,26 +1,32 @@
-"""What is loaded for a single question: heavy packages only where they are needed."""
+"""What is loaded for help and for a single question: heavy packages only where they are needed."""
 
 import subprocess
-import sys
 
 import pytest
 
+from tests.conftest import bagpack_command
+
 from .stores import make_store
 
-SCRIPT = """
-import sys
-from bagpack.cli import main
-sys.argv = ["bagpack", *sys.argv[1:]]
-main()
-heavy = {"numba", "scipy", "joblib", "pandas", "sklearn"}
-print("loaded:", *sorted(heavy & set(sys.modules)))
-"""
+COMPUTING = {"numba", "scipy", "sklearn", "pandas", "joblib"}
+HELP = COMPUTING | {"numpy", "spacy", "jinja2", "simplemma"}
 
 
-@pytest.mark.parametrize("words", [("cat",), ("cat", "lion"), ("saw", "cat")])
-def test_a_concordance_loads_neither_numba_nor_scipy_nor_joblib(tmp_path, words):
+@pytest.mark.parametrize(
+    ("arguments", "shown", "heavy"),
+    [
+        ("--help", "index", HELP),
+        ("contexts store.bp cat", "cat", COMPUTING),
+        ("contexts store.bp saw cat", "cat", COMPUTING),
+    ],
+)
+def test_nothing_heavy_is_loaded(tmp_path, arguments, shown, heavy):
     make_store(tmp_path, [["the", "cat", "saw", "a", "lion"], ["a", "saw", "cat"]] * 3)
-    command = [sys.executable, "-c", SCRIPT, "contexts", "store.bp", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
-    assert done.stdout.splitlines()[-1] == "loaded:"
-    assert "cat" in done.stdout.lower()
+    command = bagpack_command(*arguments.split())
+    command[2] = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));" + command[2]
+    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shown in done.stdout.lower()
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "bagpack" in loaded and loaded.isdisjoint(heavy)

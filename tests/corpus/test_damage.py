@@ -20,11 +20,7 @@ TEXT = "The lions saw a lion. The café was open.\nLions sleep.\n"
 NAME = "0" * 32 + "-000"
 SEGMENT, LEXICON = f"segments/{NAME}", "lexicon-" + "0" * 16
 FILES = [*((SEGMENT, name) for name in format.SEGMENT), *((LEXICON, name) for name in format.LEXICON)]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+DECLARED = {**format.SEGMENT, **format.LEXICON}
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +47,15 @@ def store(made, tmp_path):
 
 def reseal(store, change=None):
     """Make every checksum right again: damage that a forger, not an accident, would do."""
-    segment = store / SEGMENT / "segment.json"
-    facts = json.loads(segment.read_text())
-    facts["checksums"] = {name: digest((store / SEGMENT / name).read_bytes()) for name in facts["checksums"]}
-    segment.write_text(json.dumps(facts))
-    path = store / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["segments"][0]["digest"] = digest(segment.read_bytes())
-    lexicon = manifest["lexicon"]["checksums"]
-    lexicon.update({name: digest((store / LEXICON / name).read_bytes()) for name in lexicon})
+    manifest = json.loads((store / "manifest.json").read_text())
+    facts = json.loads((store / SEGMENT / "segment.json").read_text())
+    for directory, checksums in ((SEGMENT, facts["checksums"]), (LEXICON, manifest["lexicon"]["checksums"])):
+        checksums.update({name: digest((store / directory / name).read_bytes()) for name in checksums})
+    (store / SEGMENT / "segment.json").write_text(json.dumps(facts))
+    manifest["segments"][0]["digest"] = digest((store / SEGMENT / "segment.json").read_bytes())
     if change:
         change(manifest)
-    path.write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
+    (store / "manifest.json").write_text(json.dumps({**manifest, "seal": seal_of(manifest)}))
 
 
 def use_everything(store):
@@ -99,8 +92,8 @@ HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "document
 def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
     path = store / directory / name
     content = path.read_bytes()
-    declared = {**format.SEGMENT, **format.LEXICON}[name]
-    for changed in wild_values(content, declared.dtype):
+    kind = DECLARED[name].dtype
+    for changed in wild_values(content, kind):
         path.write_bytes(changed)
         reseal(store)
         try:
@@ -111,29 +104,25 @@ def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
             assert path.name in assert_verify_fails(cli, store)
         else:
             # What is let through is within its range.
-            values = np.frombuffer(changed, declared.dtype)
+            values = np.frombuffer(changed, kind)
             assert name in HARMLESS or values.max() < 2**31 + 100
             assert not name.endswith(".count") or values.min() > 0
 
 
 @pytest.mark.parametrize(("directory", "name"), FILES)
-@pytest.mark.parametrize("how", ["emptied", "shortened", "lengthened", "odd"])
-def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name, how, store):
+def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name, store):
     path = store / directory / name
     content = path.read_bytes()
-    size = np.dtype({**format.SEGMENT, **format.LEXICON}[name].dtype).itemsize
-    wrong = {
-        "emptied": b"",
-        "shortened": content[:-size],
-        "lengthened": content + bytes(size),
-        "odd": content + b"x",
-    }
-    path.write_bytes(wrong[how])
-    reseal(store)
-    with pytest.raises(StoreError, match=r"has [0-9,]+ (entries|bytes)|runs from|adds up|does not ascend"):
-        use_everything(store)
-    problems = Corpus(store, read_manifest(store)).verify()
-    assert any(f"{directory}/{name.partition('.')[0]}" in problem for problem in problems)
+    size = np.dtype(DECLARED[name].dtype).itemsize
+    for wrong in (b"", content[:-size], content + bytes(size), content + b"x"):
+        path.write_bytes(wrong)
+        reseal(store)
+        with pytest.raises(
+            StoreError, match=r"has [0-9,]+ (entries|bytes)|runs from|adds up|does not ascend"
+        ):
+            use_everything(store)
+        problems = Corpus(store, read_manifest(store)).verify()
+        assert any(f"{directory}/{name.partition('.')[0]}" in problem for problem in problems)
 
 
 def test_values_are_read_once_for_a_file_not_once_for_a_process(store, monkeypatch):
@@ -155,15 +144,13 @@ WRONG = [None, True, -1, "x", 1.5, [], {}, [[]], 2**80]
     "entry", ["tokens", "types", "content_hash", "options", "sources", "problems", "lexicon", "segments"]
 )
 def test_wrong_types_in_a_manifest(entry, store, cli):
+    original = (store / "manifest.json").read_text()
     for value in WRONG:
-        original = (store / "manifest.json").read_text()
         reseal(store, lambda manifest, value=value: manifest.update({entry: value}))
         for options in ((), ("--verify",)):
             done = cli("info", store, *options)
-            assert "unexpected error" not in done.err, (value, done.err)
-            assert "Traceback" not in done.err
-            if done.code:
-                assert done.err.startswith("bagpack: ")
+            assert not re.search("unexpected error|Traceback", done.err), (value, done.err)
+            assert not done.code or done.err.startswith("bagpack: ")
         (store / "manifest.json").write_text(original)
     reseal(store, lambda manifest: manifest.pop(entry))
     assert f"lacks the entry {entry}" in cli("info", store).sentence()
@@ -195,24 +182,21 @@ def test_wrong_types_in_a_segment(entry, store, cli):
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
-    assert "which is no name of a segment" in cli("info", store).err
+    assert "which is no name of a segment" in cli("info", store).sentence()
     reseal(store, lambda manifest: manifest["segments"][0].update(name=NAME))
     reseal(store, lambda manifest: manifest["lexicon"].update(directory=name))
-    assert "which is no name of a segment or lexicon" in cli("info", store).err
+    assert "which is no name of a segment" in cli("info", store).sentence()
 
 
 @pytest.mark.parametrize("name", [f"{SEGMENT}/documents.blob", f"{SEGMENT}/tokens", f"{SEGMENT}/segment.json",
                                   f"{LEXICON}/keys.blob", LEXICON, SEGMENT, "segments", "manifest.json"])  # fmt: skip
-def test_links_are_not_followed(name, store, cli):
+def test_links_and_pipes_are_not_opened(name, store, cli):
     outside = store.parent / "outside"
     os.rename(store / name, outside)
     (store / name).symlink_to(outside)
     with pytest.raises(StoreError, match=r"symbolic link|is missing"):
         use_everything(store)
     assert re.search("symbolic link|is missing", assert_verify_fails(cli, store))
-
-
-def test_a_pipe_in_the_place_of_a_file(store, cli):
-    (store / SEGMENT / "keys.blob").unlink()
-    os.mkfifo(store / SEGMENT / "keys.blob")
-    assert "keys.blob is not a regular file" in assert_verify_fails(cli, store)
+    (store / name).unlink()
+    os.mkfifo(store / name)
+    assert re.search("is not a regular file|is missing|Not a directory", assert_verify_fails(cli, store))

@@ -160,6 +160,29 @@ def test_a_line_has_a_greatest_length_wherever_blocks_end(suffix, write, monkeyp
             assert b"".join(block.data for block in part.blocks(TextOptions(max_line=1000))) == line
 
 
+@pytest.mark.parametrize("format", FILES)
+def test_a_line_that_is_too_long(format, tmp_path, write, monkeypatch):
+    monkeypatch.setattr("bagpack.corpus.readers.files.BLOCK", 700)
+    name, text = FILES[format]
+    number = text.rstrip("\n").count("\n") + 2
+    source = write(name, text.rstrip("\n") + "\n" + "x" * 5000 + "\nmore\n")
+    with pytest.raises(InputError, match=f"{name}:{number} is a line of more than"):
+        build(source, tmp_path / "s", max_line=1000)
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_a_truncated_and_a_damaged_compressed_file(kind, tmp_path, write):
+    data = COMPRESSORS[kind]("".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode())
+    half = len(data) // 2
+    # A damaged stream may also be one that never ends, or text that is none.
+    for content, problem in (
+        (data[: len(data) * 2 // 3], "is truncated .*; fetch it again"),
+        (data[:half] + b"\xaa" * 40 + data[half + 40 :], "fetch it again|is not utf-8"),
+    ):
+        with pytest.raises(InputError, match=rf"a\.txt\.{kind}.* {problem}"):
+            build(write(f"a.txt.{kind}", content), tmp_path / "s")
+
+
 def test_a_file_that_became_shorter_while_it_was_read(write):
     source = look(str(write("a.txt", "Lions sleep.\n" * 100)), TextOptions())
     Path(source.path).write_text("Lions sleep.\n" * 50)

@@ -89,20 +89,14 @@ def test_german_nouns_and_sharp_s_are_kept_apart(tmp_path, write):
     assert folded.count("arm") == 2
 
 
-TEXTS = {
-    "en": "The lion is the only cat that lives in large groups. It sleeps for most of the day and hunts at night.",
-    "de": "Der Löwe ist die einzige Katze, die in großen Gruppen lebt. Er schläft den größten Teil des Tages.",
-}
-
-
 def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
-    write("c/a.txt", (TEXTS["en"] + "\n") * 3)
-    write("c/b.txt", (TEXTS["de"] + "\n") * 3)
+    write(
+        "c/a.txt", "The lion is the only cat that lives in large groups. It sleeps for most of the day.\n" * 3
+    )
+    write("c/b.txt", "Der Löwe ist die einzige Katze, die in großen Gruppen lebt. Er schläft am Tag.\n" * 3)
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--jobs", 1)
     assert done.code == 0
-    assert (
-        f"files that do not look like --lang en, and what they look like: {tmp_path}/c/b.txt (de)" in done.err
-    )
+    assert f"do not look like --lang en, and what they look like: {tmp_path}/c/b.txt (de)" in done.err
     entries = json.loads(cli("info", tmp_path / "s", "--json").out)["sources"]
     assert [entry.get("looks_like") for entry in entries] == [None, "de"]
 
@@ -142,7 +136,7 @@ def test_words_of_letters_need_no_more_strategies():
 
 def test_unknown_annotators_and_languages():
     for spec in ("spacy:en", "treetagger", "", "simplemma:en"):
-        with pytest.raises(UsageError, match="choose auto, simplemma, jieba, fugashi or none"):
+        with pytest.raises(UsageError, match="choose auto, simplemma"):
             get_annotator(spec, "en")
     with pytest.raises(UsageError, match=r"'xx'.* de .* en "):
         get_annotator("simplemma", "xx")
@@ -159,21 +153,21 @@ def test_how_letters_are_put_together_makes_no_difference(text):
 
 
 @pytest.mark.parametrize("case", ["fold", "keep"])
-@pytest.mark.parametrize("written", [COMPOSED, DECOMPOSED])
 @pytest.mark.parametrize("kind", ["text", "vertical"])
-def test_composed_and_decomposed_letters_are_one_word(tmp_path, write, written, case, kind):
-    text = f"Frau {written} singt.\n" if kind == "text" else f"<s>\nFrau\tFrau\n{written}\t{written}\n</s>\n"
-    corpus = build(write("corpus", text), tmp_path / "s", format=kind, lang="de", case=case)
-    for asked in (COMPOSED, DECOMPOSED):
-        assert corpus.keys_of([asked]) == [folding(corpus.options)(COMPOSED)]
-        assert corpus.count(asked) == 1
-        [line] = corpus.contexts(asked)
-        assert written in line.text  # the text stays as it was
+def test_composed_and_decomposed_letters_are_one_word(tmp_path, write, case, kind):
+    text = "Frau {} singt.\n" if kind == "text" else "<s>\nFrau\tFrau\n{0}\t{0}\n</s>\n"
+    for written in (COMPOSED, DECOMPOSED):
+        source = write("corpus", text.format(written))
+        corpus = build(source, tmp_path / "s", format=kind, lang="de", case=case)
+        for asked in (COMPOSED, DECOMPOSED):
+            assert corpus.keys_of([asked]) == [folding(corpus.options)(COMPOSED)]
+            assert corpus.count(asked) == 1
+            [line] = corpus.contexts(asked)
+            assert written in line.text  # the text stays as it was
 
 
 def test_a_decomposed_form_has_the_lemma_of_the_composed_one(tmp_path, write):
     forms = ["Häuser", unicodedata.normalize("NFD", "Häuser")]
-    text = f"Zwei {forms[0]} und drei {forms[1]}.\n"
-    corpus = build(write("text.txt", text), tmp_path / "s", lang="de")
+    corpus = build(write("a.txt", f"Zwei {forms[0]} und drei {forms[1]}.\n"), tmp_path / "s", lang="de")
     assert corpus.count("Haus") == 2
-    assert [corpus.keys_of([form]) for form in forms] == [["Haus"]] * 2
+    assert corpus.keys_of(forms) == ["Haus"] * 2

@@ -19,7 +19,6 @@ from bagpack.errors import InputError
 
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
   <siteinfo>
-    <sitename>Wikipedia</sitename>
     <namespaces>
       <namespace key="-1" case="first-letter">Spezial</namespace>
       <namespace key="0" case="first-letter" />
@@ -244,5 +243,5 @@ def test_a_damaged_page_is_reported_with_its_line_or_skipped(change, tmp_path, w
 
 def test_what_is_taken_for_a_dump(write):
     assert look(str(write("b.xml", PAGES[0])), TextOptions()).format == "mediawiki"
-    with pytest.raises(InputError, match="not a MediaWiki export"):
+    with pytest.raises(InputError, match="not a MediaWiki"):
         look(str(write("c.xml", "<book><p>Dogs bark.</p></book>")), TextOptions(format="mediawiki"))

@@ -3,17 +3,15 @@
 import pytest
 
 from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.words import complete, nearby
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nearby")
-    text = "elephant " * 5 + "elephantine elegant element hammer room zebra Zürich. "
-    (folder / "text.txt").write_text(text + "A living room.\n", encoding="utf-8")
-    index_corpus([str(folder / "text.txt")], folder / "store.bp")
-    return Corpus.open(folder / "store.bp")
+    text = "elephant " * 5 + "elephantine elegant element hammer room zebra Zürich. A living room.\n"
+    (folder / "text.txt").write_text(text, encoding="utf-8")
+    return index_corpus([str(folder / "text.txt")], folder / "store.bp").corpus
 
 
 def test_similar_words_are_offered(corpus):
@@ -24,10 +22,8 @@ def test_similar_words_are_offered(corpus):
 
 
 def test_nothing_is_offered_where_nothing_is_near(corpus):
-    assert nearby(corpus, "xylophone") == []
-    assert nearby(corpus, "zebra hammer") == []  # known words that never meet
-    assert nearby(corpus, "x" * 500) == []
-    assert nearby(corpus, "_") == []
+    for word in ("xylophone", "zebra hammer", "x" * 500, "_"):  # zebra and hammer are known, but never meet
+        assert nearby(corpus, word) == []
 
 
 def test_words_are_completed_by_frequency_then_order(corpus):

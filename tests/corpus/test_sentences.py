@@ -26,15 +26,13 @@ def test_sentences_concatenate_to_the_text(text, lang, window):
 
 
 def test_a_window_changes_nothing(monkeypatch):
+    """And what is longer than any window stays whole."""
     text = " ".join(f"Mr. Brown saw café no. {k} at 5 p.m. on the {k}th. Was it good?" for k in range(400))
-    through_windows = split_sentences(text, "en")
+    long = "word " * 10_000 + "end. " + "x" * 20_000 + " yes. Next."
+    through_windows = [split_sentences(each, "en") for each in (text, long)]
+    assert [len(part) for part in through_windows[1]] == [50_005, 20_006, 5]
     monkeypatch.setattr(sentences, "_WINDOW", len(text))
-    assert through_windows == split_sentences(text, "en")
-
-
-def test_a_sentence_longer_than_any_window_stays_one():
-    text = "word " * 10_000 + "end. " + "x" * 20_000 + " yes. Next."
-    assert [len(part) for part in split_sentences(text, "en")] == [50_005, 20_006, 5]
+    assert through_windows[0] == split_sentences(text, "en")
 
 
 def test_wide_spaces_that_make_sentencex_panic():

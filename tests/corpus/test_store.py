@@ -7,20 +7,18 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_oracle import build, files_of, lexicon_of, segment_of, sentences, text_of
+from corpus_oracle import build, files_of, lexicon_of, segment_of, text_of
+from tests.conftest import LIMIT, Result, bagpack_command
 
 from bagpack import files
 from bagpack.corpus import format
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.corpus import Corpus
 from bagpack.errors import StoreError
 
-COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
 VERTICAL = (
     '<text id="a">\n<s>\nThe\tDT\tthe\nLions\tNNS\tlion\nsaw\tVVD\tsee\nlions\tNNS\tlion\n'
     "<g/>\n.\tSENT\t.\n</s>\n</text>\n"
@@ -83,7 +81,10 @@ def test_the_documentation_has_every_file_as_it_is_declared():
         assert f"| `{name}` | `{kind}` | {length} | {values} | " in page
 
 
-def test_looking_things_up(store):
+def test_looking_things_up(store, tmp_path):
+    (tmp_path / "a.vert").unlink()  # the source is not needed, nor the place
+    shutil.move(store.path, tmp_path / "elsewhere")
+    store = Corpus.open(tmp_path / "elsewhere")
     assert store.keys_of(["Lions", "lion", "SAW", "Café", "tiger"]) == ["lion", "lion", "see", "café", None]
     assert [store.count(word) for word in ("lions", "the", "tiger")] == [2, 2, 0]
     segment = store.segments[0]
@@ -93,20 +94,11 @@ def test_looking_things_up(store):
     assert repr(store).startswith("Corpus(")
 
 
-def test_a_store_can_be_moved_and_read_without_its_sources(store, tmp_path):
-    before = sentences(store)
-    (tmp_path / "a.vert").unlink()
-    shutil.move(store.path, tmp_path / "elsewhere")
-    assert sentences(Corpus.open(tmp_path / "elsewhere")) == before
-
-
 def test_a_missing_file_or_segment_is_reported(store, cli):
     segment = segment_of(store.path)
     (segment / "postings").rename(store.path / "away")
-    done = cli("info", store.path, "--verify")
-    assert done.code == 1
-    assert "-000/postings is missing" in done.err
-    with pytest.raises(StoreError, match="postings is missing; the store is damaged"):
+    assert "-000/postings is missing" in cli("info", store.path, "--verify").err
+    with pytest.raises(StoreError, match="postings is missing"):
         _ = Corpus.open(store.path).segments[0].postings
     shutil.rmtree(segment)
     assert "segment.json is missing" in cli("info", store.path, "--verify").err
@@ -133,38 +125,37 @@ def test_a_full_disk(tmp_path, write):
     """On a small tmpfs: a sentence, no store, and --resume once there is room."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], check=False).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=False).returncode:
         pytest.skip("no tmpfs can be mounted here")
-    lines = "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(400_000)).replace("w0", "w")
+    lines = "".join(f"w{i % 7001}\tN\tw{i % 7001}\n" for i in range(100_000)).replace("w0", "w")
     source = write("a.vert", f"<s>\n{lines}</s>\n")
-    command = [*COMMAND, "index", source, "--out", disk / "s", "--jobs", "1", "--max-sentence", "500000"]
+    command = bagpack_command("index", source, "--out", disk / "s", "--jobs", "1", "--max-sentence", "500000")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
         assert done.returncode == 1
         assert re.match(r"bagpack: the disk is full: \S+ could not be written; free some space", done.stderr)
         assert not (disk / "s" / "manifest.json").exists()
         assert ("add --resume" in done.stderr) == (disk / "s").exists()
         subprocess.run(["mount", "-o", "remount,size=30m", disk], check=True)
-        subprocess.run([*command, "--resume"], timeout=120, check=True)
+        subprocess.run([*command, "--resume"], timeout=LIMIT, check=True)
         whole = build(source, tmp_path / "whole", max_sentence=500_000)
         assert files_of(disk / "s") == files_of(whole.path)
     finally:
         subprocess.run(["umount", disk], check=True)
 
 
-def limited(limit, value, *args, **options):
+def limited(limit, value, *args):
+    """A command in a process of its own, with a limit of the operating system."""
     return subprocess.run(
-        [*COMMAND, *map(str, args)], capture_output=True, text=True, check=False, timeout=120,
-        preexec_fn=lambda: resource.setrlimit(limit, (value, value)), **options,
+        bagpack_command(*args), capture_output=True, text=True, check=False, timeout=LIMIT,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),
     )  # fmt: skip
 
 
 def test_a_file_size_limit(tmp_path, write):
     source = write("a.txt", "".join(f"Lions{n} sleep.\n" for n in range(5000)))
     done = limited(resource.RLIMIT_FSIZE, 20_000, "index", source, "--out", tmp_path / "s", "-j", 1)
-    assert done.returncode == 1
-    assert "would become larger than the file size limit" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert Result(done.returncode, done.stdout, done.stderr).sentence().count("file size limit") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -178,9 +169,8 @@ def test_few_file_descriptors(descriptors, code, tmp_path, write):
     assert ("add --resume" in done.stderr) == (bool(code) and any(tmp_path.glob("s/segments/*.json")))
 
 
-def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(tmp_path, write, monkeypatch):
-    source = write("a.txt", "Lions sleep.\n")
-    segment = index_corpus([source], tmp_path / "s", jobs=1).corpus.segments[0]
+def test_a_store_is_not_called_damaged_when_no_descriptor_is_left(store, monkeypatch):
+    segment = store.segments[0]
     declared, numbers = segment.declared, segment.numbers
 
     def refuse(*arguments):

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from bagpack.corpus.text import tokenizer
 from bagpack.corpus.text.languages import LANGUAGES
-from bagpack.corpus.text.tokenizer import (
-    NO_SPACE_BEFORE,
-    OPENS_SENTENCE,
-    Tokens,
-    split_word,
-    tokenize,
-)
+from bagpack.corpus.text.tokenizer import NO_SPACE_BEFORE, OPENS_SENTENCE, Tokens, split_word, tokenize
 
 OTHER_ABBREVIATIONS = {
     code: f"{LANGUAGES[code].abbreviations} {LANGUAGES[code].titles}".split() for code in ("fr", "de")
