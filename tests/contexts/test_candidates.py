@@ -2,6 +2,7 @@
 
 import random
 import tempfile
+from collections import Counter
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -140,15 +141,6 @@ def disjoint(pair):
     return not set(pair[0].words) & set(pair[1].words)
 
 
-def test_words_below_the_least_count_are_dropped(corpora, sentences):
-    words = frequent_words(corpora[0])
-    found = find_candidates(corpora[0], words, min_count=50)
-    assert found.n_words.min() >= 50
-    assert {word.keys for word in found.words} == {
-        (word,) for word in {w for s in sentences for w in s} if sum(s.count(word) for s in sentences) >= 50
-    }
-
-
 def test_a_word_that_the_corpus_lacks_has_no_partners(corpora):
     words = frequent_words(corpora[0], 5)
     assert len(find_candidates(corpora[0], words, w1=Target(("unicorn",)))) == 0
@@ -156,8 +148,15 @@ def test_a_word_that_the_corpus_lacks_has_no_partners(corpora):
     alone = find_candidates(corpora[0], words, w1=words[0], w2=words[1])
     assert [tuple(map(str, pair)) for pair in alone.pairs()] == [("w0", "w1")]
     assert len(find_candidates(corpora[0], words[:1], w1=words[4], min_count=10**6)) == 0
-    with pytest.raises(UsageError, match="must be at least 1"):
+    with pytest.raises(UsageError):
         find_candidates(corpora[0], words, min_together=0)
+
+
+def test_words_below_the_least_count_are_dropped(corpora, sentences):
+    found = find_candidates(corpora[0], frequent_words(corpora[0]), min_count=50)
+    assert found.n_words.min() >= 50
+    counts = Counter(word for sentence in sentences for word in sentence)
+    assert {word.keys for word in found.words} == {(word,) for word in counts if counts[word] >= 50}
 
 
 def test_frequent_words_have_a_letter(tmp_path):

@@ -14,11 +14,6 @@ from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
 from tests.contexts.stores import assert_equal, make_store
 
-NUMBERED = [
-    [f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)
-]
-MARKS = Basis(tuple(f"u{i}" for i in range(60)), (("cat", "m1"),))
-
 
 @pytest.fixture(scope="module")
 def random_sentences():
@@ -38,14 +33,6 @@ def corpora(tmp_path_factory, random_sentences):
 def count(corpus, pairs, basis, n_jobs=None, **settings):
     with parallel.settings(n_jobs=n_jobs):
         return count_pairs(corpus, pairs, basis, CountSettings(**settings))
-
-
-def drawn(matrix, row=0, block="v12"):
-    """Numbers of the observations behind a row, by the token that only each of them has."""
-    names = np.array(matrix.feature_names(block))
-    counts = matrix[[row]].tocsr(block).toarray()[0]
-    assert counts.max() <= 1
-    return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
 
 
 MANY = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
@@ -120,17 +107,6 @@ def test_any_number_of_workers_and_any_segments_give_the_same_bits(corpora, monk
     np.testing.assert_array_equal(
         first.tocsr("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]])
     )
-
-
-@pytest.mark.parametrize("cuts", [(), (1, 2, 3), (10, 30, 59)])
-@pytest.mark.parametrize("limit", [1, 7, 59, 60, 61])
-def test_the_cap_takes_the_first_of_the_corpus(tmp_path, cuts, limit):
-    matrix = count(make_store(tmp_path, NUMBERED, cuts), [("cat", "lion")], MARKS, limit=limit)
-    assert drawn(matrix) == drawn(matrix, block="v1") == list(range(min(limit, 60)))
-    assert matrix.seen.tolist() == [60]
-    assert matrix.counted.tolist() == [min(limit, 60)]
-    assert matrix.capped_pairs == ({"cat lion": 60} if limit < 60 else {})
-    assert matrix.capped_words == ({"cat": 60, "lion": 60} if limit < 60 else {})
 
 
 def test_pairs_with_an_unknown_word_are_in_no_task(corpora):

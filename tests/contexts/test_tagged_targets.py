@@ -43,10 +43,8 @@ def test_a_tag_behind_a_word_is_a_part_of_speech_and_any_other_slash_is_not(corp
 
 
 def test_each_word_of_several_may_have_one(corpus):
-    assert names(corpus, "ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream") == [
-        "ice cream/NOUN", "ice/NOUN cream/NOUN", None,
-    ]  # fmt: skip
-    assert names(corpus, "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN") == ["saw/NOUN cut/VERB", None]
+    asked = ("ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream", "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN")
+    assert names(corpus, *asked) == ["ice cream/NOUN", "ice/NOUN cream/NOUN", None, "saw/NOUN cut/VERB", None]
 
 
 def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
@@ -58,9 +56,8 @@ def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
     assert names(corpus, "saw/VERB", "saw/NOUN", "see/VERB") == ["see/VERB", "saw/NOUN", "see/VERB"]
 
 
-def test_a_corpus_without_tags_says_so(tmp_path, corpus):
-    (tmp_path / "a.txt").write_text("They saw the saw.\n")
-    plain = index_corpus([str(tmp_path / "a.txt")], tmp_path / "s").corpus
+def test_a_corpus_without_tags_says_so(tmp_path):
+    plain = make_store(tmp_path, [["they", "saw"]], line=lambda word: f"{word}\t{word}")
     with pytest.raises(UsageError, match="has no parts of speech, so saw/NOUN cannot be counted; write saw"):
         resolve_targets(plain, ["saw/NOUN"])
     assert names(plain, "N/A", "they") == [None, "they"]  # a short form may be part of a word

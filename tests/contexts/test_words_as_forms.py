@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bagpack.contexts.targets import Target, resolve_targets, usual_keys
@@ -52,24 +52,18 @@ class Oracle:
 
 
 @pytest.mark.costly
+@settings(max_examples=40)
 @given(
     SENTENCES,
     st.lists(st.integers(0, 11), max_size=3),
     st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3), max_size=6),
 )
-def test_runs_are_looked_up_as_the_oracle_does_for_any_segments(tmp_path, sentences, cuts, runs):
+def test_words_and_runs_are_looked_up_as_the_oracle_does_for_any_segments(tmp_path, sentences, cuts, runs):
     oracle = Oracle(sentences)
     expected = [oracle.resolve(run) for run in runs]
-    for some in ((), cuts):
-        corpus = store_of(tmp_path, sentences, some)
-        assert resolve_targets(corpus, [" ".join(run) for run in runs]) == expected
-        assert resolve_targets(corpus, ["_".join(run).upper() for run in runs]) == expected
-
-
-@given(SENTENCES, st.lists(st.integers(0, 11), max_size=3))
-def test_the_usual_key_of_a_form(tmp_path, sentences, cuts):
-    oracle = Oracle(sentences)
     corpus = store_of(tmp_path, sentences, cuts)
+    assert resolve_targets(corpus, [" ".join(run) for run in runs]) == expected
+    assert resolve_targets(corpus, ["_".join(run).upper() for run in runs]) == expected
     forms = [*LETTERS, "d"]
     assert usual_keys(corpus, forms) == {f: oracle.as_form(f) for f in forms if oracle.as_form(f)}
 
@@ -86,16 +80,12 @@ def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path):
     assert corpus.contexts("living squad").unknown == ("living squad",)
 
 
-CHINESE = "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n"
-
-
-@pytest.mark.parametrize(
-    ("word", "count"),
-    [("动物", 3), ("动物园", 1), ("T恤", 1), ("动物 园", 1), ("物动", 0), ("ネコ", 1), ("猫", 0), ("动", 3)],
-)
-def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path, word, count):
-    (tmp_path / "zh.txt").write_text(CHINESE, encoding="utf-8")
-    options = TextOptions(level="form")
-    found = index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", options).corpus.contexts(word)
-    assert found.total == count
-    assert found.unknown == (() if count else (word,))
+def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path):
+    (tmp_path / "zh.txt").write_text(
+        "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n", encoding="utf-8"
+    )
+    corpus = index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", TextOptions(level="form")).corpus
+    counts = {"动物": 3, "动物园": 1, "T恤": 1, "动物 园": 1, "物动": 0, "ネコ": 1, "猫": 0, "动": 3}
+    for word, count in counts.items():
+        found = corpus.contexts(word)
+        assert (found.total, found.unknown) == (count, () if count else (word,))

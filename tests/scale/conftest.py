@@ -1,4 +1,4 @@
-"""A corpus of a few hundred thousand tokens, the whole way over it, and a real dask cluster on this machine."""
+"""A corpus of a hundred thousand tokens, the whole way over it, and a real dask cluster on this machine."""
 
 import json
 
@@ -21,19 +21,18 @@ def inputs(tmp_path_factory):
         lines = []
         for document in range(60):
             lines.append(f'<text id="{number}-{document}">')
-            for _ in range(120):
+            for _ in range(60):
                 words = rng.choice(WORDS, rng.integers(6, 22), p=share)
-                lines.append("<s>")
-                lines += [f"w{word}s\tNN\tw{word}" for word in words]
-                lines.append("</s>")
+                lines += ["<s>", *(f"w{word}s\tNN\tw{word}" for word in words), "</s>"]
             lines.append("</text>")
         (place / "texts" / f"{number}.vrt").write_text("\n".join(lines) + "\n")
-    drawn = rng.choice(np.arange(5, 300), (400, 2))
-    pairs = [(f"w{one}", f"w{two}") for one, two in drawn.tolist() if one != two]
-    pairs += [("w9 w3", "w8"), ("x", "w9")]
-    (place / "pairs.tsv").write_text("w1\tw2\n" + "".join(f"{one}\t{two}\n" for one, two in pairs))
+    pairs = [
+        (f"w{one}", f"w{two}") for one, two in rng.choice(np.arange(5, 300), (400, 2)).tolist() if one != two
+    ]
     labelled = [f"{one}\t{two}\t{'abc'[int(one[1:]) % 3]}\n" for one, two in pairs[:90]]
     (place / "relations.tsv").write_text("w1\tw2\tlabel\n" + "".join(labelled))
+    pairs += [("w9 w3", "w8"), ("x", "w9")]
+    (place / "pairs.tsv").write_text("w1\tw2\n" + "".join(f"{one}\t{two}\n" for one, two in pairs))
     return place
 
 

@@ -28,20 +28,15 @@ def test_settings_nest_and_end():
     assert parallel.jobs() is None
 
 
-def test_tasks_in_processes_start_no_further_workers():
+def test_tasks_start_no_further_workers():
+    tasks = [parallel.delayed(seen)(n) for n in range(4)]
     with parallel.settings(n_jobs=2, progress=print):
-        found = list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
-    assert {one[:2] for one in found} == {(1, True)}
-    assert os.getpid() not in {one[2][0] for one in found}
-    assert all(one[3] == {one[2]} for one in found)
-
-
-def test_tasks_in_threads_start_no_further_workers():
-    with parallel.settings(n_jobs=2, progress=print):
-        found = parallel.run_threads(parallel.delayed(seen)(n) for n in range(4))
+        apart = list(parallel.run(tasks))
+        found = parallel.run_threads(tasks)
         with parallel.on_threads():
-            found += list(parallel.run(parallel.delayed(seen)(n) for n in range(4)))
-        found += list(parallel.run([parallel.delayed(seen)(0)], 1))  # in this thread
+            found += list(parallel.run(tasks))
+        found += list(parallel.run(tasks[:1], 1))  # in this thread
         assert parallel.worker_count() == 2
-    assert {one[:2] for one in found} == {(1, True)}
-    assert all(one[3] == {one[2]} for one in found)
+    assert os.getpid() not in {one[2][0] for one in apart}
+    assert {one[:2] for one in [*apart, *found]} == {(1, True)}
+    assert all(one[3] == {one[2]} for one in [*apart, *found])

@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
-from tests.conftest import LIMIT
+from scale_cluster import until
+from tests.conftest import LIMIT, bagpack_command, wait_for
 
 from bagpack import Corpus
 
@@ -88,13 +88,10 @@ def test_a_signal_just_before_a_wait_is_not_lost():
     assert (process.wait(LIMIT), said) == (0, "seen")
 
 
-def workers_in(place):
+def workers_in(place, parent):
     """The worker processes, when both have begun their tasks."""
-    deadline = time.monotonic() + LIMIT
-    while len(found := os.listdir(place)) < 2:
-        assert time.monotonic() < deadline, "no workers were started"
-        time.sleep(0.05)
-    return [psutil.Process(int(name)) for name in found]
+    wait_for(lambda: len(os.listdir(place)) == 2, parent)
+    return [psutil.Process(int(name)) for name in os.listdir(place)]
 
 
 def has_ended(process):
@@ -108,30 +105,20 @@ def has_ended(process):
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_workers_end_with_their_parent(how):
     process, place = started(WORKERS)
-    workers = workers_in(place)
-    deadline = time.monotonic() + LIMIT
+    workers = workers_in(place, process)
     process.send_signal(how)
     process.wait(LIMIT)
-    while not all(map(has_ended, workers)):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: all(map(has_ended, workers)))
     assert os.path.exists(place) == (how == signal.SIGKILL)
-    if how == signal.SIGKILL:
-        shutil.rmtree(place)
-
-
-COMMAND = [sys.executable, "-c", "from bagpack.cli import main; main()"]
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_asked_to_end(how, tmp_path):
     """Waiting for standard input, with a directory begun."""
-    process = subprocess.Popen(
-        [*COMMAND, "index", "-", "--out", tmp_path / "s"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    deadline = time.monotonic() + LIMIT
-    while not (tmp_path / "s" / "work" / "stdin.new").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    command = bagpack_command("index", "-", "--out", tmp_path / "s")
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for((tmp_path / "s" / "work" / "stdin.new").exists, process)
     process.send_signal(how)
     assert process.wait(LIMIT) == 128 + how
     said = process.stderr.read().decode()
@@ -148,13 +135,12 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
         source.write_bytes(block * 100)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    command = [sys.executable, "-c", BUILD, tmp_path / "s"]
-    process = subprocess.Popen([*command, *sources], env={**os.environ, "TMPDIR": str(scratch)})
+    command = [sys.executable, "-c", BUILD, tmp_path / "s", *sources]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
     try:
-        deadline = time.monotonic() + LIMIT
-        while len(list((tmp_path / "s").glob("work/progress/*"))) < 2:  # both are being read
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for(
+            lambda: len(list((tmp_path / "s").glob("work/progress/*"))) == 2, process
+        )  # both are being read
         assert not psutil.Process(process.pid).children()
         process.send_signal(signal.SIGTERM)
         assert process.wait(LIMIT) == 128 + signal.SIGTERM
@@ -163,6 +149,6 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
     assert list(scratch.iterdir()) == []
     for source in sources:
         source.write_bytes(block)
-    subprocess.run([*command, *sources], timeout=LIMIT, check=True)
+    subprocess.run(command, timeout=LIMIT, check=True)
     assert Corpus.open(tmp_path / "s").tokens == 2 * 200_000
     assert sorted(tmp_path.iterdir()) == [*sources, tmp_path / "s", scratch]
