@@ -161,6 +161,5 @@ def test_words_below_the_least_count_are_dropped(corpora, sentences):
 
 def test_frequent_words_have_a_letter(tmp_path):
     corpus = make_store(tmp_path, [["the", ".", "cat", ",", "the", "1984", "cat", "é", "."]])
-    assert [str(word) for word in frequent_words(corpus)] == ["cat", "the", "é"]
-    assert [str(word) for word in frequent_words(corpus, min_count=2)] == ["cat", "the"]
-    assert [str(word) for word in frequent_words(corpus, 1)] == ["cat"]
+    found = frequent_words(corpus), frequent_words(corpus, min_count=2), frequent_words(corpus, 1)
+    assert [" ".join(map(str, words)) for words in found] == ["cat the é", "cat the", "cat"]

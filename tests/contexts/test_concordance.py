@@ -69,16 +69,18 @@ def test_lines_of_a_word_equal_the_oracle(corpus):
         ]
 
 
-def test_pieces_are_the_sentence_as_written(tmp_path):
-    sentence = ["a", "b", "c", "lion", "d", "e", "f", "cat", "g", "h", "i"]
-    line = make_store(tmp_path, [sentence, ["cat"]]).contexts("lion", "cat")[0]
-    assert [piece.strip() for piece in line.pieces] == ["A", "B C", "LION", "D E F", "CAT", "G H", "I"]
-    assert line.text == " ".join(sentence).upper()
-
-
-def test_the_rest_of_a_long_sentence_is_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr(concordance, "REST", 3)
+def test_pieces_are_the_sentence_as_written_of_which_the_rest_is_cut(tmp_path, monkeypatch):
     sentence = [f"w{i}" for i in range(200)]
-    line = make_store(tmp_path, [["x"], sentence, ["y"]]).contexts("w100", "w103")[0]
-    assert line.text == " ".join(sentence[95:109]).upper()
-    assert line.document == "t0"
+    store = make_store(tmp_path, [["x"], sentence, ["y"]])
+    for rest, start, end in ((200, 0, 200), (3, 95, 109)):
+        monkeypatch.setattr(concordance, "REST", rest)
+        line = store.contexts("w100", "w103")[0]
+        assert line.text == " ".join(sentence[start:end]).upper()
+        assert [piece.strip() for piece in line.pieces[1:6]] == [
+            "W98 W99",
+            "W100",
+            "W101 W102",
+            "W103",
+            "W104 W105",
+        ]
+        assert line.document == "t0"

@@ -1,7 +1,7 @@
 """Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
 
 import pickle
-import shutil
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -47,37 +47,31 @@ def test_feature_names_stand_in_the_order_of_the_specification():
         feature_names(["T"], "v1v3")
 
 
-def test_what_is_known_of_each_pair(matrix):
+def test_what_is_known_of_each_pair(matrix, corpus):
     assert len(matrix) == 7
     assert matrix.n_w1.tolist() == [18, 6, 18, 3, 0, 3, 18]
     assert matrix.n_w2.tolist() == [6, 18, 18, 3, 18, 3, 6]
     assert matrix.n_plus.tolist() == [3, 6, 6, 3, 0, 3, 3]
     assert matrix.n_minus.tolist() == [6, 3, 6, 0, 0, 0, 6]
-    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
     assert matrix.unknown_words == ["unicorn"]
-    assert matrix[[4]].tocsr("v1").nnz == 0
-    assert matrix[[4]].tocsr("v2").nnz > 0
-    assert matrix[[4]].tocsr("v12").nnz == 0
+    assert [matrix[[4]].tocsr(block).nnz > 0 for block in ("v1", "v2", "v12")] == [False, True, False]
     np.testing.assert_array_equal(matrix[[0]].tocsr().toarray(), matrix[[6]].tocsr().toarray())
-
-
-def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
-    matrix = count(corpus, PAIRS, Basis.of(corpus, 4), limit=2)
-    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
-    assert matrix.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]
-    assert matrix.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
-    assert matrix.take([5]).capped_pairs == {"hammer nail": 3}
-    assert matrix.take([5]).capped_words == {"hammer": 3, "nail": 3}
-    assert matrix.take([5]).unknown_words == []
+    capped = count(corpus, PAIRS, Basis.of(corpus, 4), limit=2)
+    assert matrix.seen.tolist() == capped.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]  # what the corpus has,
+    assert capped.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]  # and what the cap left
+    assert capped.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
+    some = capped.take([5])
+    assert (some.capped_pairs, some.unknown_words) == ({"hammer nail": 3}, [])
+    assert some.capped_words == {"hammer": 3, "nail": 3}
 
 
 def test_zero_rows_by_block():
     words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
     pairs = sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
-    X = counts_of(words, [0, 1, 1], [1, 1, 1], pairs)
-    assert X.zero_rows(("v1", "v2")).tolist() == [False, True, True]
-    assert X.zero_rows(("v12",)).tolist() == [True, True, False]
-    assert X.zero_rows().tolist() == [False, True, False]
+    counts = counts_of(words, [0, 1, 1], [1, 1, 1], pairs)
+    assert counts.zero_rows(("v1", "v2")).tolist() == [False, True, True]
+    assert counts.zero_rows(("v12",)).tolist() == [True, True, False]
+    assert counts.zero_rows().tolist() == [False, True, False]
 
 
 class Counting(Corpus):
@@ -94,22 +88,18 @@ class Counting(Corpus):
         return super().count_pairs(pairs, *args)
 
 
-@pytest.mark.parametrize("settings", [{}, {"limit": 2}])
+@pytest.mark.parametrize("limit", [None, 2])
 @pytest.mark.parametrize("cut", [0, 1, 4, 7])
-def test_what_a_cache_has_is_not_counted_again(corpus, settings, cut):
-    source, basis, counting_settings = (
-        Counting.open(corpus.path),
-        Basis.of(corpus, 4),
-        CountSettings(**settings),
-    )
-    cache = CountCache(basis, counting_settings)
-    count_pairs(source, PAIRS[:cut], basis, counting_settings, cache)
-    found = count_pairs(source, PAIRS, basis, counting_settings, cache)
+def test_what_a_cache_has_is_not_counted_again(corpus, limit, cut):
+    source, basis, settings = Counting.open(corpus.path), Basis.of(corpus, 4), CountSettings(limit=limit)
+    cache = CountCache(basis, settings)
+    count_pairs(source, PAIRS[:cut], basis, settings, cache)
+    found = count_pairs(source, PAIRS, basis, settings, cache)
     assert source.asked == 6 + 4  # distinct words that are known, and unordered pairs of them
-    again = count_pairs(source, [*PAIRS[::-1], ("cats", "lion")], basis, counting_settings, cache)
+    again = count_pairs(source, [*PAIRS[::-1], ("cats", "lion")], basis, settings, cache)
     assert source.asked == 10
-    assert_equal(found, count(corpus, PAIRS, basis, **settings))
-    assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, **settings))
+    assert_equal(found, count(corpus, PAIRS, basis, limit=limit))
+    assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, limit=limit))
 
 
 def test_remembered_counts_are_those_of_their_settings_and_basis(corpus):
@@ -223,23 +213,15 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
     forge(tmp_path / "m.bpm", format_version=9)
-    for path, sentence in (
-        (tmp_path / "m.bpm", "format version 9, this BagPack reads 3"),
-        (store, "is a BagPack corpus, not a matrix"),
-        (tmp_path / "none.bpm", "does not exist; make one with bagpack vectors"),
+    for path, problem in (
+        (tmp_path / "m.bpm", "format version 9"),
+        (store, "corpus"),
+        ("none", "not exist"),
     ):
-        with pytest.raises(StoreError, match=sentence):
+        with pytest.raises(StoreError, match=problem):
             PairCounts.open(path)
-
-
-def test_a_matrix_is_replaced_on_request_and_a_store_never(matrix, tmp_path, store):
-    shutil.copytree(store, tmp_path / "store.bp")
-    matrix.save(tmp_path / "m.bpm")
-    for path, overwrite in ((tmp_path / "store.bp", True), (tmp_path / "m.bpm", False)):
-        with pytest.raises(StoreError, match=r"exists already|is not a BagPack matrix"):
-            matrix.save(path, overwrite=overwrite)
-    matrix.take([0]).save(tmp_path / "m.bpm", overwrite=True)
-    assert len(PairCounts.open(tmp_path / "m.bpm")) == 1
+    with pytest.raises(StoreError, match=r"is not a BagPack matrix"):
+        matrix.save(store, overwrite=True)
 
 
 # What other tools read ----------------------------------------------------------------------------------------
@@ -257,3 +239,79 @@ def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):
     with pytest.raises(UsageError, match="a count of 2,147,483,648 does not fit into the matrix format"):
         replace(matrix, words=large).save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_bytes_are_as_the_documentation_describes_them(matrix, tmp_path, pytestconfig):
+    """Its code reads a matrix without BagPack."""
+    matrix.save(tmp_path / "pairs.bpm")
+    page = (pytestconfig.rootpath / "docs" / "formats.md").read_text(encoding="utf-8")
+    text = page.partition("## The pair matrix")[2].partition("## The model")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    exec(code.replace('"pairs.bpm"', repr(str(tmp_path / "pairs.bpm"))), names)
+    assert (names["words"] != matrix.words).nnz == 0
+    listed = set(re.findall(r"`([a-z]+(?:\.[a-z]+)+)`", text.split("### The manifest")[0]))
+    assert {file.name for file in data_of(tmp_path / "pairs.bpm").iterdir()} <= listed | {"files"}
+
+
+# A basis as TSV: written, read, edited by hand, refused where it does not belong
+
+
+def test_written_and_read_it_is_the_same(corpus, tmp_path):
+    basis = Basis.of(corpus, 5)
+    basis.save(tmp_path / "basis.tsv")
+    again = Basis.open(tmp_path / "basis.tsv")
+    counts = basis.unigram_counts, basis.bigram_counts
+    assert (again, again.unigram_counts, again.bigram_counts) == (basis, *counts)
+    again.check_corpus(corpus, "basis.tsv")
+    assert basis.to_tsv().splitlines()[:3] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
+
+
+def test_written_by_hand_without_counts_header_or_corpus(corpus):
+    basis = Basis.from_tsv("unigram\tonly\r\nbigram\tlive in\n\n# mine\n")
+    assert (basis.terms, basis.corpus_hash) == (["only", "live in"], "")
+    basis.check_corpus(corpus, "mine.tsv")
+    hashes = Basis(("#", "##"), (("#", "1"), ("a", "#")), (4, 3), (2, 1))
+    for each in (basis, hashes):
+        assert Basis.from_tsv(each.to_tsv()) == each
+
+
+def test_words_that_hold_a_space_make_distinct_terms(tmp_path):
+    """Some corpora have lemmas such as `New York`."""
+    sentences = [["new", "york city"], ["new york", "city"], ["new", "york"], ["new york"]]
+    basis = Basis.of(make_store(tmp_path, sentences), 9)
+    assert {("new", "york city"), ("new york", "city"), ("new", "york")} == set(basis.bigrams)
+    assert len(set(basis.terms)) == len(basis)
+    again = Basis.from_tsv(basis.to_tsv())
+    assert (again, again.bigrams, again.bigram_counts) == (basis, basis.bigrams, basis.bigram_counts)
+    basis.save(tmp_path / "basis.tsv")
+    assert Basis.problems(tmp_path / "basis.tsv") == []
+
+
+def test_a_file_that_was_cut_off_or_edited_is_noticed(corpus, tmp_path):
+    path = tmp_path / "basis.tsv"
+    Basis.of(corpus, 5).save(path)
+    assert Basis.problems(path) == []
+    whole = path.read_text()
+    for damaged in (whole[: whole.rindex("\n", 0, -1) + 1], whole.replace("cat\t18", "cat\t17")):
+        path.write_text(damaged)
+        (problem,) = Basis.problems(path)
+        assert "checksum" in problem
+
+
+@pytest.mark.parametrize(
+    ("line", "content"),
+    [("", b""), (":1", b"trigram\ta b c\t3\n"), (":1", b"unigram\ta\tmany\n"), (":1", "unigram\ta\t٣\n".encode()),
+     (":1", b"bigram\ta\t1\n"), (":3", b"unigram\ta\nunigram\tb\nunigram\ta\n"), ("", b"caf\xe9"), ("", None)],
+)  # fmt: skip
+def test_what_is_wrong_in_a_file_is_reported(tmp_path, line, content):
+    if content is not None:
+        (tmp_path / "mine.tsv").write_bytes(content)
+    with pytest.raises(BagpackError, match=f"mine.tsv{line} "):
+        Basis.open(tmp_path / "mine.tsv")
+
+
+def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
+    other = make_store(tmp_path, [["a", "b"]])
+    with pytest.raises(StoreError, match=r"basis.tsv was chosen from a corpus other than"):
+        Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
