@@ -184,50 +184,23 @@ def place(tmp_path_factory):
     return folder
 
 
-EVALUATE, VECTORS, INDEX = "evaluate my.bp data.tsv", "vectors my.bp data.tsv --out m", "index x.txt --out y"
-
-
-@pytest.mark.parametrize(
-    ("typed", "parts"),
-    [
-        ("evaluate data.tsv my.bp", "data.tsv is a file, but STORE must be a store"),
-        ("evaluate my.bp my.bp", "my.bp is a directory"),
-        ("predict data.tsv my.model", "data.tsv is a file, but a model is a directory"),
-        ("serve my.bp --port 70000", "--port 70000 65535"),
-        (f"{EVALUATE} --preset modren", "--preset modren modern paper"),
-        (f"{EVALUATE} --split lexicl", "--split lexicl lexical group:COLUMN"),
-        (f"{EVALUATE} --backend dsk", "--backend dsk dask ray spark"),
-        (f"{EVALUATE} --condition=v1v2v21", "--condition v1v2v21 v1v2v12"),
-        (f"{EVALUATE} --test data.tsv --folds 7", "--test --folds"),
-        (f"{EVALUATE} --fold 3", "--fold --folds"),
-        ("contexts my.bp cat --json --csv", "--json --csv"),
-        ("evalute my.bp data.tsv", "evalute evaluate"),
-        ("evaluate my.bp", "DATA"),
-        ("index - --dry-run", "standard input"),
-        ("--nonsense", "--nonsense"),
-        (f"{INDEX} --memory lots", "--memory lots 2G"),
-        (f"{INDEX} --annotator none", "--annotator none"),
-        (f"{INDEX} --max-sentence 99999999999999999999", "--max-sentence 99999999999999999999"),
-        (f"{INDEX} --encoding klingon", "--encoding klingon utf-8 latin-1"),
-        (f"{INDEX} --lang xx", "--lang 'xx'"),
-        (f"{VECTORS} --limit {2**63}", f"--limit {2**63} {2**63 - 1}"),
-        (f"{VECTORS} --limit {'9' * 5000}", "999 integer"),
-        (f"{VECTORS} --windows 2-5-2", "--windows 2-5-2 4/2-5-2"),
-        (f"{VECTORS} --columns w1", "--columns w1 w1=noun"),
-        (f"{VECTORS} --columns w1=x,w2=y", "column 'x' w1 w2"),
-        ("contexts my.bp ''", "word is empty"),
-        ("explain my.model '' b", "word is empty"),
-    ],
-)
-def test_the_message_says_what_was_meant(cli, place, monkeypatch, typed, parts):
+@pytest.mark.parametrize("line", (Path(__file__).parent / "wrong_arguments.tsv").read_text().splitlines())
+def test_the_message_says_what_was_meant(cli, place, monkeypatch, line):
+    """What is typed, and the words that the message has."""
+    typed, parts = line.split("\t")
     monkeypatch.chdir(place)
     before = sorted(place.iterdir())
     done = cli(*shlex.split(typed))
-    assert (done.code, done.out) == (2, "")
-    assert sorted(place.iterdir()) == before
+    assert (done.code, done.out, sorted(place.iterdir())) == (2, "", before)
     first = done.err.splitlines()[0]
     assert first.startswith("bagpack: ")
     assert [part for part in parts.replace(";", "").replace(",", "").split() if part not in first] == []
+
+
+def test_a_number_of_thousands_of_digits_is_refused(cli, place):
+    assert "999" in cli(
+        "vectors", place / "my.bp", place / "data.tsv", "--out", "m", "--limit", "9" * 5000
+    ).sentence(2)
 
 
 @pytest.mark.parametrize("command", GONE)

@@ -1,5 +1,6 @@
 """What every command owes its user: a quick answer, the right exit code, progress where it can be seen."""
 
+import ctypes
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from tests.conftest import LIMIT, bagpack_command, wait_for
 
 import bagpack
 from bagpack.cli.demo import _show_command
+from bagpack.cli.main import _interrupt_again
 from bagpack.console import clean
 from bagpack.corpus.build.index import index_corpus
 
@@ -87,14 +89,7 @@ def interrupt(args, ready):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_inside_a_callback_of_c_is_not_lost(monkeypatch, capsys):
     """LLVM calls Python when it loads a kernel; an exception there is printed and forgotten."""
-    import ctypes
-
-    from bagpack.cli.main import _interrupt_again
-
-    @ctypes.CFUNCTYPE(None)
-    def callback():
-        raise KeyboardInterrupt
-
+    callback = ctypes.CFUNCTYPE(None)(Mock(side_effect=KeyboardInterrupt))
     monkeypatch.setattr(sys, "unraisablehook", _interrupt_again)
     with pytest.raises(KeyboardInterrupt):
         callback()

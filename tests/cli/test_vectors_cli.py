@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 
-import numpy as np
 import pytest
 from tests.cli.conftest import on_terminal
 from tests.conftest import LIMIT, bagpack_command
@@ -45,22 +44,20 @@ def fails(cli, store, tmp_path):
 
 
 def test_vectors_makes_a_matrix_and_says_what_it_found(cli, store, pairs, tmp_path):
-    out = tmp_path / "m.bpm"
-    done = cli("vectors", store, pairs, "--out", out, "-b", 4, "-j", 1, "--limit", 2)
+    args = ("vectors", store, pairs, "-b", 4, "-j", 1, "--out")
+    done = cli(*args, tmp_path / "m.bpm", "--limit", 2)
     assert done.code == 0, done.err
     reported = " ".join(done.err.split())
-    assert "4 pairs of 4 words, 80 features; 3 seen together, 1 never" in reported
-    assert "1 row repeats a pair; each pair was counted once" in reported
-    assert "1 unknown word, a zero vector: unicorn" in reported
-    assert "2 pairs exceed the limit of 2 observations: cat lion (9)" in reported
-    args = ("vectors", store, pairs, "--out", tmp_path / "j.bpm", "-b", 4, "-j", 1, "--json")
-    facts = json.loads(cli(*args).out)
+    for said in (
+        "4 pairs of 4 words, 80 features; 3 seen together, 1 never", "1 unknown word, a zero vector: unicorn",
+        "1 row repeats a pair; each pair was counted once", "2 pairs exceed the limit of 2 observations: cat lion (9)",
+    ):  # fmt: skip
+        assert said in reported
+    facts = json.loads(cli(*args, tmp_path / "j.bpm", "--json").out)
     assert (facts["pairs"], facts["duplicate_rows"], facts["pairs_seen_together"]) == (4, 1, 3)
     assert (facts["unknown_words"], facts["capped_words"]) == (["unicorn"], {})
-    matrix = PairCounts.open(out)
-    assert len(matrix) == 4
-    assert matrix.together.shape[0] == 2
-    np.testing.assert_array_equal(matrix[[0]].tocsr().toarray(), matrix[[3]].tocsr().toarray())
+    matrix = PairCounts.open(tmp_path / "m.bpm")
+    assert (len(matrix), matrix.together.shape[0]) == (4, 2)
 
 
 def test_vectors_of_standard_input_with_other_columns(cli, store, tmp_path):
@@ -75,18 +72,15 @@ def test_vectors_of_standard_input_with_other_columns(cli, store, tmp_path):
     assert all(line.startswith("cat\tlion\tv") for line in lines[1:])
 
 
-def test_a_basis_is_made_edited_and_used(cli, store, pairs, tmp_path):
+def test_a_basis_is_made_edited_and_used(cli, store, pairs, write, tmp_path):
     done = cli("basis", store, "-b", 3)
-    terms = [
-        "unigram\ta\t33", "unigram\tb\t30", "unigram\t.\t18",
-        "bigram\ta a\t29", "bigram\tb b\t29", "bigram\tbe the\t6",
-    ]  # fmt: skip
+    terms = ["unigram\ta\t33", "unigram\tb\t30", "unigram\t.\t18"]
+    terms += ["bigram\ta a\t29", "bigram\tb b\t29", "bigram\tbe the\t6"]
     assert done.out.splitlines() == ["kind\tterm\tcount", *terms]
     assert Basis.from_tsv(done.out) == Basis.of(Corpus.open(store), 3)
     facts = json.loads(cli("basis", store, "-b", 3, "--json").out)
-    assert list(facts["unigrams"]) == list(Basis.from_tsv(done.out).unigrams)
-    edited = tmp_path / "basis.tsv"
-    edited.write_text(done.out + "unigram\tonly\n")
+    assert list(facts["unigrams"]) == ["a", "b", "."]
+    edited = write("basis.tsv", done.out + "unigram\tonly\n")
     assert cli("vectors", store, pairs, "--out", tmp_path / "m.bpm", "--basis", edited, "-j", 1).code == 0
     assert PairCounts.open(tmp_path / "m.bpm").basis.terms[3] == "only"
 
@@ -121,12 +115,12 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
     rows = "cat\tlion\thyper\ncat\tnail\trandom\nunicorn\tcat\trandom\n"
     data = write("relations.tsv", f"w1\tw2\tlabel\n{rows}")
     facts = json.loads(cli("check", store, data, "--json").out)
-    assert facts["unknown_words"] == ["unicorn"]
-    assert facts["rows_never_together"] == 2
-    assert facts["rows_by_frequency"] == {"0": 2, "1–9": 1, "10–99": 0, "100+": 0}
-    assert (facts["limit"], facts["capped_words"], facts["capped_pairs"]) == (5000, {}, {})
-    assert facts["never_together"] == ["cat nail", "unicorn cat"]
-    assert facts["labels"] == {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}
+    expected = {
+        "unknown_words": ["unicorn"], "rows_never_together": 2, "never_together": ["cat nail", "unicorn cat"],
+        "rows_by_frequency": {"0": 2, "1–9": 1, "10–99": 0, "100+": 0}, "limit": 5000, "capped_words": {},
+        "labels": {"hyper": {"rows": 1, "together": 1}, "random": {"rows": 2, "together": 0}}, "capped_pairs": {},
+    }  # fmt: skip
+    assert {name: facts[name] for name in expected} == expected
     shown = cli("check", store, data).out
     head = f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %"
     assert " ".join(shown.split()).startswith(head)
@@ -136,9 +130,8 @@ def test_check_tells_what_the_corpus_knows(cli, store, write):
 def test_equal_ratings_are_refused(cli, store, write):
     equal = write("equal.tsv", "w1\tw2\tscore\ncat\tlion\t2\ncat\tnail\t2\n")
     other = write("other.tsv", "w1\tw2\tscore\nlion\tnail\t1\n")
-    for args in ("evaluate", "--test", other), ("train", "--no-scores", "--out", equal.with_name("m.model")):
-        refused = cli(args[0], store, equal, *args[1:])
-        assert refused.code == 1 and "every pair has the rating 2;" in refused.err
+    for command, *more in (("evaluate", "--test", other), ("train", "--no-scores", "--out", "m.model")):
+        assert "every pair has the rating 2;" in cli(command, store, equal, *more).sentence()
 
 
 def test_the_first_ten_bad_rows_are_listed(cli, store, write, tmp_path):
@@ -209,8 +202,8 @@ def test_an_output_that_exists_or_cannot_be_written(cli, fails, store, pairs, wr
 
 
 def test_quiet_means_no_progress_on_a_terminal(store, pairs, tmp_path):
-    args = ("vectors", store, pairs, "-b", 4, "--jobs", 1, "--out")
-    assert on_terminal(*args, tmp_path / "n.bpm", "--quiet")[2].strip() == ""
+    args = ("vectors", store, pairs, "-b", 4, "--jobs", 1, "--out", tmp_path / "n.bpm", "--quiet")
+    assert on_terminal(*args)[2].strip() == ""
 
 
 def test_a_store_of_more_files_than_may_be_open(tmp_path, pairs):

@@ -60,22 +60,17 @@ def test_every_format_in_every_compression(format, suffix, tmp_path, write):
             build(source, tmp_path / "s")
 
 
-@pytest.mark.parametrize("columns", [{"id": ["x", "y"]}, {}])
-def test_parquet(columns, tmp_path):
+@pytest.mark.parametrize("ids", [{"id": ["x", "y"]}, {}])
+def test_parquet(ids, tmp_path):
     source = tmp_path / "a.parquet"
-    table = pa.table({**columns, "text": ["Lions sleep. Cats don't.", "Dogs bark."], "other": [1, 2]})
+    table = pa.table({**ids, "text": ["Lions sleep. Cats don't.", "Dogs bark."], "other": [1, 2]})
     pq.write_table(table, source, row_group_size=1)
     plan = make_plan([str(source)], TextOptions(), 50)
-    assert len(plan.parts) == 2
-    assert plan.weight == 2 * source.stat().st_size
+    assert (len(plan.parts), plan.weight) == (2, 2 * source.stat().st_size)
     corpus = build(source, tmp_path / "s", part_bytes=50)
     assert words(corpus) == EXPECTED
-    named = ["x", "x", "y"] if columns else [f"{source}:1", f"{source}:1", f"{source}:2"]
-    assert [document for document, _ in sentences(corpus)] == named
-
-
-def test_parquet_without_the_column_or_with_nulls(tmp_path):
-    source = tmp_path / "a.parquet"
+    one, two = ids.get("id", [f"{source}:1", f"{source}:2"])
+    assert [document for document, _ in sentences(corpus)] == [one, one, two]
     for table in ({"text": [1, 2]}, {"text": [b"Lions sleep.", b"Caf\xe9."]}, {"body": ["Yes.", None]}):
         pq.write_table(pa.table(table), source)
         with pytest.raises(InputError, match=r"no column 'text' .* with strings: (body)?\)"):
@@ -196,21 +191,17 @@ def test_a_file_that_became_shorter_while_it_was_read(write):
 
 
 def test_damaged_parquet_files_end_in_a_sentence(tmp_path):
-    whole = tmp_path / "whole.parquet"
+    whole, damaged = tmp_path / "whole.parquet", tmp_path / "damaged.parquet"
     rows = [f"The lion number {i} sleeps under tree {i * 7919 % 97}." for i in range(400)]
     pq.write_table(pa.table({"id": list(map(str, range(400))), "text": rows}), whole, row_group_size=100)
-    data = whole.read_bytes()
-    chance = random.Random(1)
-    damaged = tmp_path / "damaged.parquet"
-    failed = 0
+    data, chance, failed = whole.read_bytes(), random.Random(1), 0
     for _ in range(60):
         broken = bytearray(data)
         for _ in range(chance.choice((1, 8))):
             broken[chance.randrange(4, len(data))] ^= 1 << chance.randrange(8)
         damaged.write_bytes(broken[: chance.randrange(8, len(data))] if chance.random() < 0.2 else broken)
-        out = tmp_path / "s"
         try:
-            build(damaged, out, format="parquet")
+            build(damaged, tmp_path / "s", format="parquet")
         except InputError as error:
             failed += 1
             assert "\n" not in str(error)

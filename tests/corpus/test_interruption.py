@@ -9,6 +9,7 @@ import time
 import pytest
 from corpus_oracle import content_of, files_of, words
 from test_building import conllu, jsonl, prose, vertical
+from tests.conftest import LIMIT
 from tests.kills import killed_at, moments_of
 
 from bagpack.artefacts import LOCK, locked
@@ -169,8 +170,7 @@ def test_a_real_process_with_workers(sources, tmp_path, write, workers):
     if workers == "threads":
         sources = [str(write("long.vert", vertical(150)))]
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
-    moments = random.Random(11)
-    out = tmp_path / "s"
+    moments, out = random.Random(11), tmp_path / "s"
     command = [sys.executable, "-c", SCRIPT, out]
     begun = subprocess.Popen([*command, "begin", *sources])
     wanted = moments.randint(1, 4)
@@ -180,6 +180,6 @@ def test_a_real_process_with_workers(sources, tmp_path, write, workers):
     begun.kill()
     assert begun.wait() != 0
     assert not (out / "manifest.json").exists()
-    subprocess.run([*command, "resume", *sources], check=True, timeout=120)
+    subprocess.run([*command, "resume", *sources], check=True, timeout=LIMIT)
     assert files_of(out) == expected
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["s", "whole"]

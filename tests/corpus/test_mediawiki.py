@@ -1,12 +1,13 @@
 """Wikipedia dumps: which pages are taken, how files are cut, and what is left of wikitext."""
 
+import json
 import re
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from corpus_oracle import build, sentences
+from corpus_oracle import DATA, build, sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,43 +29,8 @@ HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version
   </siteinfo>
 """
 FOOTER = "</mediawiki>\n"
+ARTICLE, EXPECTED = ((DATA / name).read_text(encoding="utf-8") for name in ("article.wiki", "article.txt"))
 
-ARTICLE = """{{Infobox animal
-| name = Dog
-| image = {{Photo|[[Image:Dog.jpg|thumb]]}}
-}}
-[[Datei:Dog.jpg|thumb|A [[dog]] and its [[cat (animal)|cat]] [sic].]]
-{| class="wikitable"
-|-
-! breed !! size
-|
-{| nested
-| inner
-|}
-| last cell
-|}
-<!-- a comment
-over lines -->
-The '''dog''' (''Canis familiaris''{{lang|la|nested {{deep}}}}) is a [[domesticated animal|domesticated]]
-[[wolf|wolve]]s&mdash;like descendant&nbsp;of the [[wolf]].<ref name="a">Smith, ''Dogs''.</ref>
-It barks<ref name="a" /> at AT&amp;T.
-
-== Use ==
-__NOTOC__
-* Dogs [http://example.org/herd herd] sheep.
-** They [[Wikipedia:Guard|guard]] houses.
-# First <b>bold</b> item.<br />Same item.
-:''Indented'' words.
-----
-Energy is <math>E = mc^2</math> here.
-<gallery>
-Image:A.jpg|A caption
-</gallery>
-[[Category:Dogs]]
-[[Kategorie:Hunde]]
-[[fr:Chien]]
-[[zh-min-nan:Káu]]
-"""
 EXPECTED = """The dog (Canis familiaris) is a domesticated wolves—like descendant of the wolf. It barks at AT&T.
 Dogs herd sheep. They guard houses. First bold item. Same item. Indented words. Energy is here."""
 
@@ -110,40 +76,10 @@ def test_a_dump_becomes_articles(tmp_path, write):
     assert found["Wolf"] == ["Wolves hunt .", "They howl ."]
 
 
-@pytest.mark.parametrize(
-    ("wikitext", "expected"),
-    [
-        ("a {{b", ["a"]),
-        ("a {{b\n\nc", ["a", "c"]),
-        ("a }} b", ["a  b"]),
-        ("{{a {{b}} c\n\nd", ["d"]),
-        ("a\n{|\n| b\n\nc", ["a", "c"]),
-        ("{{a|\n|}} b", ["b"]),
-        ("a [[b", ["a b"]),
-        ("a [[b|c", ["a b|c"]),
-        ("a ]] b", ["a  b"]),
-        ("[[Image:a.jpg|thumb|b [[c]] [[:de:d]] [http://e f] [g] i]] h", ["h"]),
-        ("[[:Category:a]] and [[Media:b.ogg|c]]", ["Category:a and c"]),
-        ("[[a: b|c: d]] [[e|f: g]] [[2001: h]]", ["c: d f: g 2001: h"]),
-        ("a<ref>b <ref>c</ref> d", ["a"]),
-        ("a<ref>b\nc", ["a c"]),
-        ("a <!-- b\nc", ["a  c"]),
-        ("a <ref name='x'/> b</ref> c", ["a  b c"]),
-        ("<table><tr><td>a</td></tr></table>b", ["b"]),
-        ("<div class='x'>a</div><div>b</div>", ["a", "b"]),
-        ("x < y and y > z, #include <stdio.h>", ["x < y and y > z, #include <stdio.h>"]),
-        ("a &lt;b&gt; &eacute; &#91;&#91;c&#93;&#93; &amp;lt;", ["a <b> é [[c]] &lt;"]),
-        ("[http://a] b [mailto:c d] http://e", ["b d http://e"]),
-        ("a ({{lang|b}}, ) c", ["a  c"]),
-        ("a\nb\n c\n \nd", ["a b c", "d"]),
-        ("== a ==\nb\n=== c === \nd == e", ["b", "d == e"]),
-        (": * a\n;b: c", ["a", "b: c"]),
-        ("'''''a''''' b's ''c''", ["a b's c"]),
-        ("...\n\n--\n\na", ["a"]),
-        ("", []),
-    ],
-)
-def test_markup(wikitext, expected):
+@pytest.mark.parametrize("line", (DATA / "markup.jsonl").read_text(encoding="utf-8").splitlines())
+def test_markup(line):
+    """Wikitext, and the paragraphs that are left of it."""
+    wikitext, expected = json.loads(line)
     assert paragraphs(wikitext) == expected
 
 

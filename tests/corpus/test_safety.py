@@ -26,29 +26,33 @@ def cats(write):
     return str(write("cats.txt", "Cats hunt at night.\n"))
 
 
-def test_overwrite_replaces_nothing_but_a_store(lions, tmp_path, write, monkeypatch):
-    """A web app has a manifest.json too."""
+@pytest.mark.parametrize("name", ["index.html", "lock", "segments/thesis.tex"])
+def test_what_is_no_store_is_not_replaced_nor_taken_for_an_unfinished_build(
+    name, lions, tmp_path, write, monkeypatch
+):
+    """A web app has a manifest.json too; and a directory may be called NAME.partial."""
     other = '{"kind": "pair-matrix", "format_version": 1}'
-    for content in ('{"name": "my app"}', '{"kind": "model"}', '{"kind": "corpus"}', other, "[]", "not JSON"):
-        write("app/manifest.json", content)
-        write("app/index.html", "mine")
-        with pytest.raises(StoreError, match="app exists and is not a BagPack store"):
-            index_corpus([lions], tmp_path / "app", overwrite=True, **BUILD)
-        assert (tmp_path / "app" / "index.html").read_text() == "mine"
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(StoreError, match="exists and is not a BagPack store"):
-        index_corpus([lions], ".", **BUILD)
-
-
-@pytest.mark.parametrize("name", ["thesis.tex", "lock", "segments/thesis.tex"])
-def test_a_directory_of_the_user_is_no_unfinished_build(name, lions, tmp_path, write):
-    for place in ("s", "t.partial"):
+    for place in ("app", "t.partial"):
         write(f"{place}/{name}", "mine")
-    for options in ({}, {"resume": True}, {"overwrite": True}):
-        with pytest.raises(StoreError, match="is not a BagPack store"):
-            index_corpus([lions], tmp_path / "s", **BUILD, **options)
+    for content in (
+        None,
+        '{"name": "my app"}',
+        '{"kind": "model"}',
+        '{"kind": "corpus"}',
+        other,
+        "[]",
+        "not JSON",
+    ):
+        if content is not None:
+            write("app/manifest.json", content)
+        for options in ({}, {"resume": True}, {"overwrite": True}):
+            with pytest.raises(StoreError, match="is not a BagPack store"):
+                index_corpus([lions], tmp_path / "app", **BUILD, **options)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="is not a BagPack store"):
+        index_corpus([lions], ".", **BUILD)
     index_corpus([lions], tmp_path / "t", **BUILD)
-    assert [(tmp_path / place / name).read_text() for place in ("s", "t.partial")] == ["mine"] * 2
+    assert [(tmp_path / place / name).read_text() for place in ("app", "t.partial")] == ["mine"] * 2
 
 
 def inside(store, name):

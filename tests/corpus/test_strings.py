@@ -88,24 +88,16 @@ def test_merging_adds_the_counts_of_equal_strings(tmp_path, lists):
     assert list(zip(strings, counts.tolist(), strict=True)) == expected
 
 
-@given(byte_strings | nasty_strings)
-def test_interning_gives_ids_in_order_of_first_sight(items):
-    table = InternTable(capacity=2)  # so that every table has to grow
-    ids = table.add_pairs(Strings.of(items), Strings.of([]), np.zeros(len(items), bool)).tolist()
-    seen: dict[bytes, int] = {}
-    assert ids == [seen.setdefault(item, len(seen)) for item in items]
-    assert list(table.strings()) == list(seen)
-
-
-@given(st.lists(st.tuples(st.text("ab", max_size=3), st.text("xy", max_size=3), st.booleans()), max_size=40))
-def test_pairs_are_interned_unless_skipped(rows):
+@given(st.lists(st.tuples(st.binary(max_size=20), st.text("xy", max_size=3), st.booleans()), max_size=40))
+def test_interning_gives_ids_in_order_of_first_sight_unless_skipped(rows):
+    rows = [(form.replace(b"\t", b""), key, skip) for form, key, skip in rows]
     forms, keys = Strings.of([r[0] for r in rows]), Strings.of([r[1] for r in rows])
-    table = InternTable()
+    table = InternTable(capacity=2)  # so that every table has to grow
     ids = table.add_pairs(forms, keys, np.array([r[2] for r in rows], bool))
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[bytes, str], int] = {}
     assert ids.tolist() == [-1 if skip else seen.setdefault((a, b), len(seen)) for a, b, skip in rows]
     back = split_pairs(table.strings())
-    assert [(a.decode(), b.decode()) for a, b in zip(*back, strict=True)] == list(seen)
+    assert [(a, b.decode()) for a, b in zip(*back, strict=True)] == list(seen)
 
 
 tokens_lists = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.booleans()), max_size=60)

@@ -101,8 +101,7 @@ def test_one_file_by_two_names(write, tmp_path):
     os.link("d/a.txt", "hard.txt")
     others = ["d/a.txt", "./d/a.txt", str(tmp_path / "d/a.txt"), "hard.txt"]
     done = index_corpus(["d", *others], "s.bp", jobs=1)
-    same = "the same file as d/a.txt"
-    assert done.left_out == [LeftOut(name, same) for name in ("d/link.txt", *others)]
+    assert done.left_out == [LeftOut(name, "the same file as d/a.txt") for name in ("d/link.txt", *others)]
     assert done.corpus.tokens == 3
     assert [bool(file.ignored) for file in expand(["-", "-"])] == [False, True]
 

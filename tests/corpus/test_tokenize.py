@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -147,18 +148,13 @@ def word_pieces(text, shape, i, lang):
     return [form, *clitics]
 
 
-def kernel(text, lang="en", sentence_ends=None):
+def kernel(text, lang="en"):
     data = text.encode()
-    ends = np.array([len(data)] if sentence_ends is None else sentence_ends)
-    tokens = tokenize(data, ends, lang)
+    tokens = tokenize(data, np.array([len(data)]), lang)
     return [
         (data[start:stop].decode(), bool(flag & NO_SPACE_BEFORE))
         for start, stop, flag in zip(tokens.starts, tokens.stops, tokens.flags, strict=True)
     ]
-
-
-def forms(text, lang="en"):
-    return [form for form, _ in kernel(text, lang)]
 
 
 SNIPPETS = st.sampled_from(
@@ -177,12 +173,15 @@ TEXTS = st.one_of(
 )
 
 
-@given(TEXTS, st.sampled_from(["en", "fr", "de"]))
+@given(TEXTS, st.sampled_from(["en", "fr", "de", "en-GB"]))
 @example("", "en")
 @example("   ", "en")
-@settings(max_examples=1500)
+@example("l'eau d’Italie", "fr")
+@example("Peter's Mr. x", "de")
+@example("Peter's", "en-GB")
+@settings(max_examples=1200)
 def test_kernel_agrees_with_the_readable_tokenizer(text, lang):
-    assert kernel(text, lang) == oracle(text, lang)
+    assert kernel(text, lang) == oracle(text, lang[:2])
 
 
 @given(TEXTS, st.lists(st.integers(0, 80), max_size=4))
@@ -213,12 +212,6 @@ def test_any_bytes_are_survived(data):
     tokens = tokenize(data, np.array([len(data)]), "en")
     assert np.all(tokens.starts < tokens.stops)
     assert np.all(tokens.stops[:-1] <= tokens.starts[1:])
-
-
-def test_elisions_and_no_english_clitics_elsewhere():
-    assert forms("l'eau d’Italie", "fr") == ["l'", "eau", "d’", "Italie"]
-    assert forms("Peter's Mr. x", "de") == ["Peter's", "Mr", ".", "x"]
-    assert forms("Peter's", "en-GB") == ["Peter", "'s"]
 
 
 def test_output_arrays_too_short_are_refused():
@@ -273,14 +266,9 @@ def test_wide_spaces_that_make_sentencex_panic():
 
 @pytest.mark.parametrize("answer", [RuntimeError("panic"), ["One. ", "lost"], KeyboardInterrupt()])
 def test_a_failing_segmenter_is_replaced_but_an_interrupt_gets_through(monkeypatch, answer):
-    def segment(lang, text):
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-    monkeypatch.setattr("sentencex.segment", segment)
-    interrupted = isinstance(answer, KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt) if interrupted else nullcontext():
+    failing = {"side_effect": answer} if isinstance(answer, BaseException) else {"return_value": answer}
+    monkeypatch.setattr("sentencex.segment", Mock(**failing))
+    with pytest.raises(KeyboardInterrupt) if isinstance(answer, KeyboardInterrupt) else nullcontext():
         assert split_sentences("One. Two (é!) three.", "en") == ["One. ", "Two (é!) ", "three."]
 
 

@@ -31,11 +31,11 @@ def attributes_of(corpus):
     found = {}
     for segment in corpus.segments:
         own = [segment.documents[number] for number in segment.own_documents.tolist()]
-        found |= {name: {} for name in own}
-        for attribute in segment.attributes.names:
-            places, texts = segment.attributes.column(attribute)
-            for name, place in zip(own, places[segment.own_documents], strict=True):
-                found[name] |= {attribute: texts[place]} if place else {}
+        columns = [(name, *segment.attributes.column(name)) for name in segment.attributes.names]
+        for number, document in zip(segment.own_documents, own, strict=True):
+            found[document] = {
+                name: texts[places[number]] for name, places, texts in columns if places[number]
+            }
     return found
 
 
@@ -143,76 +143,45 @@ def test_attributes_of_a_record():
 
 
 def test_json_lines_and_parquet(tmp_path, write):
-    one = {
-        "id": "a",
-        "text": "Lions.",
-        "Year": 1900,
-        "genre": "news",
-        "rate": 0.5,
-        "good": True,
-        "Date Of": "x",
-    }
-    two = {
-        "id": "b",
-        "text": "Cats.",
-        "Year": None,
-        "genre": "",
-        "rate": 2.0,
-        "good": False,
-        "Date Of": "y" * 300,
-    }
-    rows = [own | {"tags": ["x"], "more": {"x": 1}} for own in (one, two)]
+    names = ("id", "text", "Year", "genre", "rate", "good", "Date Of", "tags", "more")
+    values = [
+        ("a", "Lions.", 1900, "news", 0.5, True, "x", ["x"], {"x": 1}),
+        ("b", "Cats.", None, "", 2.0, False, "y" * 300, ["x"], {"x": 1}),
+    ]
+    rows = [dict(zip(names, own, strict=True)) for own in values]
     expected = {
         "a": {"year": "1900", "genre": "news", "rate": "0.5", "good": "true", "date_of": "x"},
         "b": {"rate": "2", "good": "false"},
     }
     corpus = build(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)), tmp_path / "s")
     assert attributes_of(corpus) == expected
-    more = {
-        "day": date(2026, 11, 16),
-        "at": datetime(2026, 11, 16, 12),
-        "length": timedelta(1),
-        "picture": b"x",
-    }
-    pq.write_table(pa.Table.from_pylist([{**row, **more} for row in rows]), tmp_path / "a.parquet")
+    more = {"day": date(2026, 11, 16), "at": datetime(2026, 11, 16, 12), "length": timedelta(1), "held": b"x"}
+    pq.write_table(pa.Table.from_pylist([row | more for row in rows]), tmp_path / "a.parquet")
     dated = {"day": "2026-11-16", "at": "2026-11-16 12:00:00"}
     found = attributes_of(build(tmp_path / "a.parquet", tmp_path / "t"))
     assert found == {name: own | dated for name, own in expected.items()}
 
 
-@pytest.fixture
-def texts(write):
-    return [
+TABLES = {
+    "file\tyear\nz\t1\n": "describes none of the 4 files", "file\n": "has no table",
+    "file\tyear\na.txt\n": "about.tsv:2", "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4",
+    'file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000: "about.tsv:2",
+    'file\ttitle\na.txt\t"Emma" and others\n': "about.tsv:2", "file\tyear\n\na.txt\t1\0\n": "about.tsv:3",
+}  # fmt: skip
+
+
+def test_a_table_describes_files(tmp_path, write):
+    for name in ("a.txt", "b.txt", "more/c.txt", "d.txt"):
         write(f"texts/{name}", f"Lions of {name} sleep.\n")
-        for name in ("a.txt", "b.txt", "more/c.txt", "d.txt")
-    ]
-
-
-def test_a_table_describes_files(texts, tmp_path, write):
     rows = "file\tyear\tgenre\na.txt\t1900\tnews\nb\t1950\t\ntexts/more/c.txt\t2000\tnews\nx.txt\t1\t2\n"
     corpus = build(tmp_path / "texts", tmp_path / "s", metadata=str(write("about.tsv", rows)))
     assert list(attributes_of(corpus).values()) == [
         {"year": "1900", "genre": "news"}, {"year": "1950"}, {}, {"year": "2000", "genre": "news"},
     ]  # fmt: skip
     assert corpus.where("genre == news").documents == 2
-
-
-@pytest.mark.parametrize(
-    ("table", "problem"),
-    [
-        ("file\tyear\nz\t1\n", "describes none of the 4 files"),
-        ("file\n", "has no table"),
-        ("file\tyear\na.txt\n", "about.tsv:2"),
-        ("file\tyear\na.txt\t1\n\na.txt\t2\n", "about.tsv:4"),
-        ('file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000, "about.tsv:2"),
-        ('file\ttitle\na.txt\t"Emma" and others\n', "about.tsv:2"),
-        ("file\tyear\n\na.txt\t1\0\n", "about.tsv:3"),
-    ],
-    ids=range(7),
-)
-def test_a_table_that_does_not_describe_files(table, problem, texts, tmp_path, write):
-    with pytest.raises(InputError, match=problem):
-        build(tmp_path / "texts", tmp_path / "t", metadata=str(write("about.tsv", table)))
+    for table, problem in TABLES.items():
+        with pytest.raises(InputError, match=problem):
+            build(tmp_path / "texts", tmp_path / "t", metadata=str(write("about.tsv", table)))
 
 
 def test_cells_of_a_table_may_have_any_character(tmp_path, write):
@@ -320,11 +289,10 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
 def test_what_only_other_documents_have_is_unknown(tmp_path, write):
     text = '<text id="1">\nForm\tNN\ta\n</text>\n<text id="2">\nA\tNN\ta\nB\tNN\tb\n</text>\n'
     whole = build(write("a.vert", text), tmp_path / "s")
-    part = whole.where("id == 2")
-    assert (whole.keys_of(["form", "b"]), part.keys_of(["form", "b"])) == (["a", "b"], [None, "b"])
-    assert usual_keys(part, ["form"]) == {}
-    assert whole.where("id == 1").keys_of(["form", "b"]) == ["a", None]
-    assert complete(part, "b") and not complete(whole.where("id == 1"), "b")
+    one, two = whole.where("id == 1"), whole.where("id == 2")
+    assert [own.keys_of(["form", "b"]) for own in (whole, one, two)] == [["a", "b"], ["a", None], [None, "b"]]
+    assert usual_keys(two, ["form"]) == {}
+    assert complete(two, "b") and not complete(one, "b")
 
 
 def test_a_document_that_begins_within_a_sentence(tmp_path, write):
