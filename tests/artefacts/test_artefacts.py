@@ -2,10 +2,9 @@
 
 import errno
 import json
-import multiprocessing
 import os
 import resource
-import signal
+from unittest.mock import Mock
 
 import pytest
 from tests.kills import killed_at
@@ -144,7 +143,9 @@ def test_two_writers_of_one_path(tmp_path):
     save(tmp_path / "a", "mine")
 
 
-def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypatch):
+def test_locks_that_cannot_be_had(tmp_path, monkeypatch):
+    """A file that its owner has removed is not locked; a file system without locks refuses nobody."""
+
     def lock_of_another(number, *, blocking):
         (tmp_path / "a" / LOCK).unlink()
         (tmp_path / "a" / LOCK).touch()
@@ -153,12 +154,7 @@ def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypa
     monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
     with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
         pass
-
-
-def test_a_file_system_without_locks_refuses_nobody(tmp_path, monkeypatch):
-    def unsupported(number, *, blocking):
-        raise OSError(95, "Operation not supported")
-
+    unsupported = Mock(side_effect=OSError(errno.EOPNOTSUPP, "Operation not supported"))
     monkeypatch.setattr("filelock.lock_descriptor", unsupported)
     with locked(tmp_path / "a"), locked(tmp_path / "a"):
         (tmp_path / "a" / "data").touch()
@@ -222,14 +218,7 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
 
 
 def test_what_a_killed_process_left_of_a_file_is_removed_by_the_next_one(tmp_path):
-    def killed():
-        with replacing(tmp_path / "x.tsv") as out:
-            out.write(b"half")
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    child = multiprocessing.get_context("fork").Process(target=killed)
-    child.start()
-    child.join()
+    assert killed_at(1, lambda: write_text(tmp_path / "x.tsv", "half"))
     assert len(list(tmp_path.iterdir())) == 1
     with replacing(tmp_path / "x.tsv") as out:  # one that is being written stays
         write_text(tmp_path / "x.tsv.2", "other")

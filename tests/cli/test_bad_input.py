@@ -16,11 +16,11 @@ from tests.contexts.stores import make_store
 from tests.kills import as_nobody
 from tests.vectors.conftest import SENTENCES
 
+from bagpack import index_corpus
 from bagpack.cli import app
 from bagpack.cli.learn import typed_command
 from bagpack.cli.look import address_of
 from bagpack.cli.main import COMMANDS, GONE
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"

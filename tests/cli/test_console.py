@@ -16,10 +16,10 @@ from tests.cli.conftest import on_terminal
 from tests.conftest import LIMIT, bagpack_command, wait_for
 
 import bagpack
+from bagpack import index_corpus
 from bagpack.cli.demo import _show_command
 from bagpack.cli.main import _interrupt_again
 from bagpack.console import clean
-from bagpack.corpus.build.index import index_corpus
 
 
 def test_json_quiet_and_the_summary(cli, tmp_path, write):

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bagpack.basis import Basis
+from bagpack import Basis, PairVectorizer
 from bagpack.contexts import count as counting
-from bagpack.corpus.build.index import index_corpus
-from bagpack.vectors.vectorizer import PairVectorizer
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -117,14 +115,6 @@ def test_basis_equals_the_oracle(sentences, b, cuts):
     assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
     counts = Counter(bigram for sentence in sentences for bigram in pairwise(sentence))
     assert list(basis.bigram_counts) == [counts[bigram] for bigram in basis.bigrams]
-
-
-def test_the_papers_sentence_from_raw_text(tmp_path):
-    source = tmp_path / "lion.txt"
-    source.write_text("Lion is the only cat that lives in large social groups.\n")
-    corpus = index_corpus([str(source)], tmp_path / "lion.bp").corpus
-    golden = ("v1:pre:only", "v1:post:that", "v2:post:only", "v12:-betw:only", "v12:-post:that")
-    assert features(corpus, ("cat", "lion"), [("only",), ("that",)]) == dict.fromkeys(golden, 1)
 
 
 @pytest.mark.parametrize("table_keys", [2, 3])

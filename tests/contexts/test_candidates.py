@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bagpack import parallel
-from bagpack.basis import Basis
+from bagpack import Basis, parallel
 from bagpack.contexts import candidates as candidates_module
 from bagpack.contexts.candidates import candidate_batches, find_candidates, frequent_words
 from bagpack.contexts.count import count_pairs
@@ -41,14 +40,11 @@ def expected(sentences, vocabulary, between=5, min_together=1):
 
 
 def as_dict(found):
-    counts = zip(found.n_plus.tolist(), found.n_minus.tolist(), strict=True)
     pairs = [(one.keys, two.keys) for one, two in found.pairs()]
     assert len({frozenset(pair) for pair in pairs}) == len(pairs)
-    ordered = (
-        ((pair, count) if pair[0] < pair[1] else (pair[::-1], count[::-1]))
-        for pair, count in zip(pairs, counts, strict=True)
-    )
-    return dict(ordered)
+    counts = zip(found.n_plus.tolist(), found.n_minus.tolist(), strict=True)
+    rows = list(zip(pairs, counts, strict=True))
+    return dict((pair, count) if pair[0] < pair[1] else (pair[::-1], count[::-1]) for pair, count in rows)
 
 
 @given(

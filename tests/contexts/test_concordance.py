@@ -8,7 +8,7 @@ from bagpack.contexts.windows import Windows
 from . import oracle
 from .stores import make_store
 
-WORDS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
+FORMS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
 PAIRS = [
     ("lion", "cat"), ("cat", "lion"), ("cat", "cat"), ("ice cream", "ice"), ("ice cream", "cat"), ("é", "of"),
     ("unicorn", "cat"), ("unicorn", "unicorn"),
@@ -16,7 +16,7 @@ PAIRS = [
 
 
 _rng = random.Random(5)
-SENTENCES = [[_rng.choice(WORDS) for _ in range(_rng.randint(1, 25))] for _ in range(300)]
+SENTENCES = [[_rng.choice(FORMS) for _ in range(_rng.randint(1, 25))] for _ in range(300)]
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from bagpack import parallel
-from bagpack.basis import Basis
+from bagpack import Basis, index_corpus, parallel
 from bagpack.contexts import count as count_module
 from bagpack.contexts.count import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings, Windows
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.errors import UsageError
 from bagpack.parallel import Shared
@@ -106,13 +104,6 @@ def test_any_number_of_workers_and_any_segments_give_the_same_bits(corpora, monk
     np.testing.assert_array_equal(
         first.tocsr("v12").toarray(), np.hstack([turned[:, half:], turned[:, :half]])
     )
-
-
-def test_pairs_with_an_unknown_word_are_in_no_task(corpora):
-    one, two, unknown = corpora[0].resolve(["w0", "w1", "unicorn"])
-    pairs = [(unknown, one), (one, two), (two, unknown), (two, two)]
-    divided = list(count_module.divide_pairs(corpora[0], pairs, CountSettings()))
-    assert sorted(np.concatenate([numbers for numbers, _ in divided]).tolist()) == [1, 3]
 
 
 # Numbers that are larger than what is usual: counts, co-occurrences of one pair, basis terms

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bagpack.basis import Basis
+from bagpack import Basis, index_corpus
 from bagpack.contexts.targets import Target, resolve_targets, usual_keys
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import Segment
 from bagpack.errors import InputError, UsageError

@@ -20,7 +20,7 @@ INDEX = """
 import resource, sys
 from itertools import islice
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-from bagpack.corpus.build.index import index_corpus
+from bagpack import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.parquet import ParquetReader
 from bagpack.errors import BagpackError

@@ -5,19 +5,16 @@ import json
 import random
 import sys
 import threading
-import time
 
 import pytest
 from corpus_oracle import build, files_of, read_conllu, read_vertical, sentences, words
 
+from bagpack import Corpus, index_corpus
 from bagpack.corpus.build import worker
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
 from bagpack.errors import InputError, StoreError
-from bagpack.parallel import delayed, run_until
 
 RANDOM = random.Random(5)
 WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)]
@@ -225,33 +222,6 @@ def test_relative_paths_when_the_workers_were_started_in_another_directory(tmp_p
         assert index_corpus(["0.txt", "1.txt", "2.txt"], "s", jobs=2, part_bytes=40).corpus.tokens == 45
 
 
-def test_a_worker_stops_when_it_is_asked_to(write, tmp_path):
-    plan = make_plan([str(write("a.txt", "Lions sleep.\n"))], TextOptions())
-    stop = threading.Event()
-    stop.set()
-    with pytest.raises(StoreError, match="stopped"):
-        worker.Worker(tmp_path, plan.parts[0], plan, stop).run()
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, InputError("line 3")])
-def test_threads_have_ended_when_an_error_of_one_is_raised(error):
-    ended = []
-    stop = threading.Event()
-
-    def wait(number):
-        if number == 1:
-            time.sleep(0.05)
-            raise error
-        if not stop.wait(10):
-            pytest.fail("nothing stopped the thread")
-        time.sleep(0.05)
-        ended.append(number)
-
-    with pytest.raises(error if isinstance(error, type) else type(error)):
-        run_until(stop, [delayed(wait)(number) for number in range(4)], 2)
-    assert 0 in ended and 3 not in ended
-
-
 def test_a_small_file_is_opened_once_for_looking(write):
     """And once more for reading: 20,000 of them are a matter of seconds."""
     opened = []
@@ -271,3 +241,19 @@ def test_many_files_are_looked_at_in_workers(tmp_path, write, monkeypatch):
     assert make_plan([str(tmp_path / "c")], TextOptions(), jobs=2) == here
     with pytest.raises(InputError, match=r"empty\.txt is empty"):
         make_plan([str(path) for path in (tmp_path / "c").iterdir()], TextOptions(), jobs=2)
+
+
+PLACES = {
+    "a.txt": ("One.\n" * 9 + "word " * 30 + "\n", ":10 has a sentence of 30 tokens"),
+    "a.jsonl": ('{"text": "One."}\n{"text": "' + "word " * 30 + '"}\n', ":2 has a sentence of 30"),
+    "a.vert": ("<s>\n" + "x\tN\tx\n" * 30 + "</s>\n", ":22 is past 20 tokens of one sentence"),
+    "a.conllu": (b"# newdoc id = \xff\n1\tx\tx" + b"\t_" * 7 + b"\n\n", ":1 is not utf-8"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_errors_carry_their_place(name, write, tmp_path):
+    """Also those that are found when the tokens are added to a segment."""
+    text, place = PLACES[name]
+    with pytest.raises(InputError, match=name + place):
+        build(write(name, text), tmp_path / "s", max_sentence=20)

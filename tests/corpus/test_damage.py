@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from corpus_oracle import build, lexicon_of, segment_of
 
+from bagpack import Corpus
 from bagpack.artefacts import seal_of
 from bagpack.corpus import format
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import read_manifest
 from bagpack.errors import StoreError
 from bagpack.files import digest

@@ -12,11 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import COMPRESSORS, build, sentences, words
+from corpus_oracle import COMPRESSORS, DATA, build, samples, sentences, words
 
-from bagpack.corpus.build.index import index_corpus
+from bagpack import Corpus, index_corpus
 from bagpack.corpus.build.plan import make_plan
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Slice
 from bagpack.corpus.readers.look import look
@@ -25,22 +24,8 @@ from bagpack.corpus.text.encoding import check_encoding, decode, detect_encoding
 from bagpack.errors import InputError, UsageError
 
 COMPRESSIONS = {"": bytes, **{f".{kind}": compress for kind, compress in COMPRESSORS.items()}}
-FILES = {
-    "text": ("a.txt", "Lions sleep. Cats don't.\n\nDogs bark.\n"),
-    "vertical": (
-        "a.vert",
-        "<text id='a'>\n<s>\nLions\tN\tlion\nsleep\tV\tsleep\n.\tS\t.\n</s>\n<s>\nCats\tN\tcat\ndo\tV\tdo\n<g/>\n"
-        "n't\tR\tnot\n<g/>\n.\tS\t.\n</s>\n<s>\nDogs\tN\tdog\nbark\tV\tbark\n.\tS\t.\n</s>\n",
-    ),
-    "conllu": (
-        "a.conllu",
-        "".join(
-            "".join(f"{i}\t{w}\t{w}" + "\t_" * 7 + "\n" for i, w in enumerate(s.split(), 1)) + "\n"
-            for s in ["Lions sleep .", "Cats do n't .", "Dogs bark ."]
-        ),
-    ),
-    "jsonl": ("a.jsonl", '{"id": 7, "text": "Lions sleep. Cats don\'t."}\n\n{"text": "Dogs bark."}\n'),
-}
+NAMES = {"text": "a.txt", "vertical": "a.vert", "conllu": "a.conllu", "jsonl": "a.jsonl"}
+FILES = {format: (name, (DATA / name).read_text()) for format, name in NAMES.items()}
 EXPECTED = [["Lions", "sleep", "."], ["Cats", "do", "n't", "."], ["Dogs", "bark", "."]]
 
 
@@ -90,26 +75,9 @@ def test_json_ids_and_fields(tmp_path, write):
     assert corpus.manifest["problems"]["undecodable"] == 1
 
 
-RECOGNISED = {
-    "a.dat": ("jsonl", '{"text": "x"}\n'),
-    "b.xml": ("vertical", FILES["vertical"][1]),
-    "c": ("conllu", "# sent_id = 1\n" + FILES["conllu"][1]),
-    "d.txt": ("vertical", FILES["vertical"][1]),  # content tells more than a name
-    "e.conllu": ("conllu", "# nothing but a comment\n"),
-    "f.txt": ("text", "<p>Some HTML</p>\nwith no tabs\n"),
-    "g": ("text", "{not json}\n"),
-    "k.txt": ("text", "A page begins with <html>.\n"),
-    "l.txt": ("text", "<htmlish> words\n"),
-    "m.txt": ("text", "<!-- note -->\nThe lion.\n"),
-    "h.vert": ("vertical", "one\ntwo\n"),
-    "i.csv": ("text", "a\tb\tc\nd\te\tf\n"),
-    "j": ("vertical", "\ufeff" + FILES["vertical"][1]),
-}
-
-
-@pytest.mark.parametrize("name", RECOGNISED)
-def test_recognition(name, write):
-    format, text = RECOGNISED[name]
+@pytest.mark.parametrize(("name", "format", "text"), samples("recognised.jsonl"))
+def test_recognition(name, format, text, write):
+    """By the content first, which tells more than a name."""
     options = TextOptions(level="form")
     assert look(str(write(name, text)), options).format == format
     packed = write(name + ".gz", gzip.compress(text.encode()))
@@ -261,25 +229,12 @@ def test_every_name_of_latin_1_is_read_as_browsers_read_it():
         assert decode(b"caf\xe9 \x93x\x94 \x81", name) == "café “x” \x81"
 
 
-SENTENCES = {
-    "en": ("He went to the café and said “hello” to naïve people – really.", "cp1252"),
-    "de": ("Die Bären schlafen über Nacht; die Straße ist größer als die Höhle.", "latin-1"),
-    "fr": ("L'été dernier, les élèves étaient déjà partis à la montagne où il a neigé.", "latin-1"),
-    "pl": ("Wczoraj poszedłem do sklepu kupić chleb i mleko, ponieważ byłem głodny.", "cp1250"),
-    "ru": ("Вчера я пошёл в магазин, чтобы купить хлеба и молока.", "cp1251"),
-    "el": ("Χθες πήγα στο κατάστημα για να αγοράσω ψωμί και γάλα.", "cp1253"),
-    "ja": ("昨日、私はパンと牛乳を買うために店に行きました。", "shift_jis"),
-    "zh": ("昨天我去商店买面包和牛奶，因为我饿了。", "gb18030"),
-}
-
-
-@pytest.mark.parametrize("key", SENTENCES)
-def test_detection(key):
-    text, encoding = SENTENCES[key]
+@pytest.mark.parametrize(("lang", "encoding", "text"), samples("encodings.jsonl"))
+def test_detection(lang, encoding, text):
     data = ("Some lines are plain.\n" * 3 + text + "\n").encode(encoding)
-    assert decode(data, detect_encoding(data, key[:2])).endswith(text + "\n")
-    assert detect_encoding(data.decode(encoding).encode(), key[:2]) == "utf-8"
-    assert detect_encoding(b"plain\n", "en") == "utf-8"
+    assert decode(data, detect_encoding(data, lang)).endswith(text + "\n")
+    assert detect_encoding(data.decode(encoding).encode(), lang) == "utf-8"
+    assert detect_encoding(b"plain\n", lang) == "utf-8"
 
 
 def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):

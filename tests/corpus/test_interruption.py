@@ -12,11 +12,10 @@ from test_building import conllu, jsonl, prose, vertical
 from tests.conftest import LIMIT
 from tests.kills import killed_at, moments_of
 
+from bagpack import Corpus, index_corpus
 from bagpack.artefacts import LOCK, locked
-from bagpack.corpus.build.index import index_corpus
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.worker import build_part
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.errors import StoreError
 

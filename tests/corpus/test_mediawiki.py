@@ -1,33 +1,19 @@
 """Wikipedia dumps: which pages are taken, how files are cut, and what is left of wikitext."""
 
-import json
 import re
 from html import escape
-from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from corpus_oracle import DATA, build, sentences
+from corpus_oracle import DATA, build, samples, sentences
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bagpack.corpus.options import TextOptions
-from bagpack.corpus.readers.base import Block
 from bagpack.corpus.readers.look import look
-from bagpack.corpus.readers.mediawiki import READER, find_pages
 from bagpack.corpus.readers.wikitext import paragraphs
 from bagpack.errors import InputError
 
-HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
-  <siteinfo>
-    <namespaces>
-      <namespace key="-1" case="first-letter">Spezial</namespace>
-      <namespace key="0" case="first-letter" />
-      <namespace key="6" case="first-letter">Datei</namespace>
-      <namespace key="14" case="first-letter">Kategorie</namespace>
-    </namespaces>
-  </siteinfo>
-"""
+HEADER = (DATA / "siteinfo.xml").read_text(encoding="utf-8")
 FOOTER = "</mediawiki>\n"
 ARTICLE, EXPECTED = ((DATA / name).read_text(encoding="utf-8") for name in ("article.wiki", "article.txt"))
 
@@ -76,10 +62,8 @@ def test_a_dump_becomes_articles(tmp_path, write):
     assert found["Wolf"] == ["Wolves hunt .", "They howl ."]
 
 
-@pytest.mark.parametrize("line", (DATA / "markup.jsonl").read_text(encoding="utf-8").splitlines())
-def test_markup(line):
-    """Wikitext, and the paragraphs that are left of it."""
-    wikitext, expected = json.loads(line)
+@pytest.mark.parametrize(("wikitext", "expected"), samples("markup.jsonl"))
+def test_markup(wikitext, expected):
     assert paragraphs(wikitext) == expected
 
 
@@ -124,26 +108,15 @@ def test_nothing_crashes_or_loses_the_next_paragraph_but_one(wikitext):
     assert paragraphs(unclosed + "\n\n\nthe wolf hunts")[-1:] == ["the wolf hunts"]
 
 
-def test_a_large_file_is_cut_before_pages(write):
-    source = look(str(write("dump.xml", HEADER + "".join(PAGES * 40) + FOOTER)), TextOptions())
-    data = Path(source.path).read_bytes()
-    slices = READER.slices(source, 10_000, TextOptions())
-    assert len(slices) > 3
-    assert all(data[part.start :].startswith(b"  <page>") for part in slices[1:])
-
-
-@given(st.lists(st.integers(0, DUMP.count("\n")), max_size=12))
-def test_pages_are_found_however_the_lines_come(cuts):
-    data = DUMP.encode()
-    lines = data.splitlines(keepends=True)
-    blocks, offset = [], 0
-    for low, high in pairwise(sorted({0, len(lines), *cuts})):
-        block = b"".join(lines[low:high])
-        blocks.append(Block(offset, len(block), block, 0))
-        offset += len(block)
-    found = list(find_pages(iter(blocks)))
-    assert [item.offset for item in found] == [found.start() for found in re.finditer(b"<page>", data)]
-    assert all(item.whole and item.data.endswith(b"</page>") for item in found)
+@pytest.mark.parametrize("block", [300, 1_000, 7_777])
+def test_a_large_file_is_cut_before_pages_and_read_in_blocks(block, tmp_path, write, monkeypatch):
+    pages = (page(f"{title} {n}", "Wolves hunt.") for n in range(30) for title in ("Dog", "Cat: a novel"))
+    source = write("dump.xml", HEADER + "".join(pages) + FOOTER)
+    whole = documents(build(source, tmp_path / "s"))
+    monkeypatch.setattr("bagpack.corpus.readers.files.BLOCK", block)
+    cut = build(source, tmp_path / "t", part_bytes=5_000)
+    assert len(cut.segments) > 3
+    assert documents(cut) == whole and len(whole) == 60
 
 
 def test_old_dumps_tell_namespaces_by_title(tmp_path, write):

@@ -9,8 +9,7 @@ import pytest
 from corpus_oracle import files_of, lexicon_of, segment_of, words
 from tests.forging import forge
 
-from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
+from bagpack import Corpus, index_corpus
 from bagpack.errors import InputError, StoreError, UsageError
 
 BUILD = {"jobs": 1}

@@ -15,8 +15,6 @@ from bagpack.corpus import strings as strings_module
 from bagpack.corpus.build import lexicon as lexicon_writer
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.build.lexicon import merge_all, most_frequent_keys, new_array
-from bagpack.corpus.build.segment_writer import fill_postings, keep_tokens
-from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import fold_all
 from bagpack.corpus.strings import FEW, SAMPLED, Strings, split_pairs
@@ -50,13 +48,6 @@ def test_find_is_a_binary_search_for_equality(items, queries):
         assert_found(items, [*queries, *items, b"\xff" * 9] * times)
 
 
-@given(byte_strings | nasty_strings, st.data())
-def test_equal_strings_are_found_at_their_place(items, data):
-    others = [data.draw(st.sampled_from([item, item[:-1], item[:-1] + b"x", b""])) for item in items]
-    expected = [a == b for a, b in zip(items, others, strict=True)]
-    assert Strings.of(items).equals(Strings.of(others)).tolist() == expected
-
-
 @pytest.mark.parametrize("size", [0, 1, SAMPLED, SAMPLED + 1, 3000])
 def test_searching_for_many_equals_a_plain_binary_search(size, monkeypatch):
     monkeypatch.setattr(strings_module, "AT_ONCE", 1000)
@@ -77,17 +68,6 @@ def test_the_kernel_folds_as_python_does(options, items):
     assert folded.equals(Strings.of(items)).tolist() == [a == b for a, b in zip(expected, items, strict=True)]
 
 
-@given(lists=st.lists(byte_strings, min_size=1, max_size=6))
-def test_merging_adds_the_counts_of_equal_strings(tmp_path, lists):
-    def counted(items):
-        counts = sorted(Counter(items).items())
-        return Strings.of([s for s, _ in counts]), np.array([n for _, n in counts], np.int64)
-
-    strings, counts = merge_all(counted, lists, tmp_path)
-    expected = sorted(sum((Counter(items) for items in lists), Counter()).items())
-    assert list(zip(strings, counts.tolist(), strict=True)) == expected
-
-
 @given(st.lists(st.tuples(st.binary(max_size=20), st.text("xy", max_size=3), st.booleans()), max_size=40))
 def test_interning_gives_ids_in_order_of_first_sight_unless_skipped(rows):
     rows = [(form.replace(b"\t", b""), key, skip) for form, key, skip in rows]
@@ -98,50 +78,6 @@ def test_interning_gives_ids_in_order_of_first_sight_unless_skipped(rows):
     assert ids.tolist() == [-1 if skip else seen.setdefault((a, b), len(seen)) for a, b, skip in rows]
     back = split_pairs(table.strings())
     assert [(a, b.decode()) for a, b in zip(*back, strict=True)] == list(seen)
-
-
-tokens_lists = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.booleans()), max_size=60)
-
-
-def as_array(tokens):
-    return np.array(
-        [kind | start * int(SENTENCE_START) | glued * int(GLUED) for kind, start, glued in tokens], np.uint32
-    )
-
-
-@given(tokens_lists, st.sets(st.integers(0, 5)), st.lists(st.integers(0, 60), max_size=8), st.booleans())
-def test_dropped_tokens_hand_on_what_the_text_shows(tokens, dropped, positions, tagged):
-    """And tags and starts of documents move with their tokens."""
-    type_of_raw = np.array([-1 if kind in dropped else 10 + kind for kind in range(6)])
-    positions = sorted(p for p in positions if p <= len(tokens))
-    array, starts = as_array(tokens), np.array(positions, np.int64)
-    tags = np.array([kind for kind, _, _ in tokens] if tagged else [], np.uint8)
-    left = array[: keep_tokens(array, type_of_raw, tags, starts)]
-    assert starts.tolist() == [sum(k not in dropped for k, _, _ in tokens[:p]) for p in positions]
-    if tagged:
-        assert tags[: left.size].tolist() == [kind for kind, _, _ in tokens if kind not in dropped]
-
-    expected = []
-    starts = space = False
-    for kind, start, glued in tokens:
-        starts |= start
-        space |= not glued
-        if kind in dropped:
-            continue
-        expected.append((10 + kind, starts, not space and not starts))
-        starts = space = False
-    assert [(int(t & TYPE_MASK), bool(t & SENTENCE_START), bool(t & GLUED)) for t in left] == expected
-
-
-@given(tokens_lists)
-def test_postings_are_positions_sorted_by_key(tokens):
-    key_of_type = np.array([2, 0, 1, 0, 2, 2], np.uint32)
-    keys = [int(key_of_type[kind]) for kind, _, _ in tokens]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=3))]).astype(np.int64)
-    postings = np.empty(len(tokens), np.uint32)
-    opened = fill_postings(as_array(tokens), key_of_type, bounds[:-1].copy(), postings)
-    assert postings.tolist() == sorted(range(len(tokens)), key=lambda i: (keys[i], i))
-    assert opened == sum(start for _, start, _ in tokens)
 
 
 RNG = np.random.default_rng(5)

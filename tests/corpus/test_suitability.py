@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from corpus_oracle import files_of
 
-from bagpack.corpus.build.index import index_corpus
+from bagpack import index_corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.files import expand
 from bagpack.corpus.readers.look import LeftOut

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from corpus_oracle import DATA, build, read_conllu, read_vertical, sentences, text_of, words
+from corpus_oracle import DATA, build, read_conllu, read_vertical, samples, sentences, text_of, words
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bagpack.corpus.build.index import index_corpus
+from bagpack import Corpus, index_corpus
 from bagpack.corpus.build.interning import InternTable
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.readers.token_lines import WINDOW
 from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_document
 from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code
@@ -20,32 +19,10 @@ def flat(corpus):
     return [" ".join(f"{form}/{key}" for form, key, _ in tokens) for _, tokens in sentences(corpus)]
 
 
-IN_THE_WILD = {
-    "CRLF": ("<s>\r\nLions\tN\tlion\r\n</s>\r\n", "Lions/lion"),
-    "no final newline": ("<s>\nLions\tN\tlion", "Lions/lion"),
-    "entities": ("<s>\nAT&amp;T\tN\tat&amp;t\n&lt;\tS\t&lt;\n</s>\n", "AT&T/at&t </<"),
-    "doubly escaped": ("<s>\n&amp;amp;\tC\t&amp;amp;\n&amp;quot;\tQ\t&amp;quot;\n</s>\n", '&/& "/"'),
-    "raw ampersand": ("<s>\nB&B\tN\tb&b\n&\tCC\t&\n</s>\n", "B&B/b&b &/&"),
-    "text closed before s": ("<text id='a'>\n<s>\na\tN\ta\n</text>\n</s>\n<text id='b'>\n<s>\nb\tN\tb\n", "a/a|b/b"),
-    "text inside s": ("<s>\na\tN\ta\n<text id='b'>\nb\tN\tb\n</s>\n", "a/a|b/b"),
-    "less-than as a token": ("<s>\n<\tSYM\t<\n<3\tSYM\t<3\n<b>\tSYM\t<b>\n</s>\n", "</< <3/<3 <b>/<b>"),
-    "unknown markup": ("<s>\na\tN\ta\n<font color=x>\n<hi>\nb\tN\tb\n</s>\n", "a/a b/b"),
-    "known tag as a token": ("<s>\n<s\tSYM\t<s\np>\tSYM\tp>\n</s>\n", "<s/<s p>/p>"),
-    "blank lines end sentences": ("<s>\na\tN\ta\n\nb\tN\tb\n</s>\n", "a/a|b/b"),
-    "paragraphs end sentences": ("<p>\na\tN\ta\n</p>\n<p>\nb\tN\tb\n</p>\n", "a/a|b/b"),
-    "unknown lemma": ("<s>\nFoo\tN\t<unknown>\nBar\tN\t&lt;unknown&gt;\n</s>\n", "Foo/foo Bar/bar"),
-    "empty lemma": ("<s>\nFoo\tN\t\nx\tN\tx\n</s>\n", "Foo/foo x/x"),
-    "more columns": ("<s>\nLions\tN\tlion\t1\t2\tSBJ\n</s>\n", "Lions/lion"),
-    "@card@": ("<s>\n1999\tCD\t@card@\n</s>\n", "1999/@card@"),
-    "capitals": ("<s>\nÉCOLES\tN\tÉCOLE\nSTRASSE\tN\tStraße\n</s>\n", "ÉCOLES/école STRASSE/strasse"),
-    "byte-order mark": ("\ufeff<s>\na\tN\ta\n</s>\n", "a/a"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", IN_THE_WILD)
-def test_what_files_are_like_in_the_wild(case, tmp_path, write):
-    lines, expected = IN_THE_WILD[case]
-    corpus = build(write("a.vert", lines), tmp_path / "s", format="vertical", columns="word,tag,lemma")
+@pytest.mark.parametrize(("case", "text", "expected"), samples("vertical.jsonl"))
+def test_what_files_are_like_in_the_wild(case, text, expected, tmp_path, write):
+    source = write("a.vert", text)
+    corpus = build(source, tmp_path / "s", format="vertical", columns="word,tag,lemma")
     assert "|".join(flat(corpus)) == expected
 
 
@@ -107,15 +84,9 @@ def test_words_of_any_length_at_any_place(length, tmp_path, write):
     assert corpus.types == 3
 
 
-NAMES = {
-    '<text id="a">': "a", "<doc url='http://x' title=\"t\">": "http://x", "<text>": "<text>", "<text id=''>": "",
-    '<file name="x &amp;amp; y">': "x & y", '<text title="The lion" id="a7">': "a7",
-    "<text n='3' xml:id='x' url='u'>": "x", '<doc data-id="no" docid="neither" title="t">': "t",
-}  # fmt: skip
-
-
-def test_document_names():
-    assert {line: read_document(line).name for line in NAMES} == NAMES
+@pytest.mark.parametrize(("tag", "name"), samples("documents.jsonl"))
+def test_document_names(tag, name):
+    assert read_document(tag).name == name
 
 
 word = st.text(

@@ -1,4 +1,4 @@
-"""Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
+"""Counts of pairs and their vectorizer: names, selections, what is counted again, on disk, and in scikit-learn."""
 
 import pickle
 import re
@@ -6,13 +6,20 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
 
-from bagpack import Basis, PairCounts
+from bagpack import Basis, Corpus, PairCounts, PairVectorizer
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.corpus import Corpus
-from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors import counts as counting
 from bagpack.vectors.counts import CountCache, count_cached, count_pairs, forget
@@ -20,7 +27,7 @@ from bagpack.vectors.storage import ARRAYS, export, verify_matrix
 from tests.contexts.stores import assert_equal, make_store
 from tests.forging import assert_damage_is_found, data_of, forge
 from tests.synthetic import counts_of, make_counts
-from tests.vectors.conftest import PAIRS, SENTENCES
+from tests.vectors.conftest import PAIRS
 
 GOLDEN_NAMES = """
 v1:pre:T v1:pre:U V v1:post:T v1:post:U V v2:pre:T v2:pre:U V v2:post:T v2:post:U V
@@ -228,8 +235,9 @@ def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
 
 
 def test_the_long_table_of_the_papers_sentence(tmp_path):
-    matrix = count(make_store(tmp_path, SENTENCES[:1]), [("cat", "lion")], Basis(("only", "that"), ()))
-    export(matrix, tmp_path / "x.tsv")
+    (tmp_path / "lion.txt").write_text("Lion is the only cat that lives in large social groups.\n")
+    corpus = index_corpus([str(tmp_path / "lion.txt")], tmp_path / "lion.bp").corpus
+    export(count(corpus, [("cat", "lion")], Basis(("only", "that"), ())), tmp_path / "x.tsv")
     assert (tmp_path / "x.tsv").read_text() == GOLDEN_TSV
 
 
@@ -315,3 +323,92 @@ def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     with pytest.raises(StoreError, match=r"basis.tsv was chosen from a corpus other than"):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
+
+
+# `PairVectorizer` as scikit-learn uses it: clone, Pipeline, GridSearchCV, and its common checks
+
+
+def dense(vectorizer, pairs):
+    return vectorizer.transform(pairs).toarray()
+
+
+@pytest.fixture
+def vectorizer(corpus):
+    return PairVectorizer(corpus, b=4)
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_common_checks(corpus):
+    """Those that need columns of numbers are left out by scikit-learn; the next test is in their place."""
+    check_estimator(PairVectorizer(corpus, b=4))
+
+
+def test_what_the_common_checks_ask_of_other_transformers(vectorizer):
+    with pytest.raises(NotFittedError):
+        vectorizer.transform(PAIRS)
+    before = dict(vectorizer.get_params())
+    whole = dense(vectorizer.fit(PAIRS), PAIRS)
+    assert whole.shape == (len(PAIRS), 80) and len(set(vectorizer.get_feature_names_out())) == 80
+    fitted = dict(vars(vectorizer))
+    order = np.random.default_rng(0).permutation(len(PAIRS))
+    np.testing.assert_array_equal(dense(vectorizer, [PAIRS[i] for i in order]), whole[order])
+    np.testing.assert_array_equal(np.vstack([dense(vectorizer, [pair]) for pair in PAIRS]), whole)
+    assert vars(vectorizer) == fitted
+    np.testing.assert_array_equal(vectorizer.fit_transform(PAIRS, y=[0] * len(PAIRS)).toarray(), whole)
+    np.testing.assert_array_equal(dense(pickle.loads(pickle.dumps(vectorizer)), PAIRS), whole)
+    assert vectorizer.get_params() == before and vectorizer.n_features_in_ == 2
+
+
+def test_pipeline_and_grid_search(corpus):
+    pairs = [("cat", "lion"), ("lion", "cat"), ("dog", "cat"), ("hammer", "nail"), ("ice", "town")] * 3
+    steps = [("counts", PairVectorizer(corpus, b=4)), ("tfidf", TfidfTransformer()), ("svm", LinearSVC())]
+    grid = {"counts__condition": ["v1v2", "v12", "v1v2v12"], "counts__b": [2, 4]}
+    search = GridSearchCV(Pipeline(steps), grid, cv=3).fit(pairs, [1, 1, 1, 0, 0] * 3)
+    assert search.best_score_ == 1
+    assert search.predict([("lion", "cat")]).tolist() == [1]
+    assert len(search.best_estimator_[0].get_feature_names_out()) == search.best_estimator_[1].n_features_in_
+
+
+def test_pairs_may_come_as_lists_arrays_and_frames(vectorizer, store):
+    whole = vectorizer.fit_transform(PAIRS).toarray()
+    frames = pd.DataFrame(PAIRS, columns=["w1", "w2"]), pl.DataFrame(PAIRS, schema=["w1", "w2"], orient="row")
+    arrays = np.array(PAIRS), np.array(PAIRS, dtype=object)
+    for pairs in ([list(pair) for pair in PAIRS], *arrays, *frames, iter(PAIRS)):
+        np.testing.assert_array_equal(dense(vectorizer, pairs), whole)
+    np.testing.assert_array_equal(PairVectorizer(str(store), b=4).fit_transform(PAIRS).toarray(), whole)
+
+
+WRONG = [
+    "cat lion",
+    ["cat lion"],
+    [("a", "b"), ("a", "b", "c")],
+    [("cat", "")],
+    [("cat", None)],
+    [(1, 2)],
+    7,
+    [],
+]
+
+
+@pytest.mark.parametrize("pairs", WRONG, ids=range(len(WRONG)))
+def test_what_is_no_pair_is_reported(vectorizer, pairs):
+    with pytest.raises(InputError, match="pair") as error:
+        vectorizer.fit(pairs)
+    assert isinstance(error.value, ValueError)
+    assert pairs != WRONG[2] or "item 1 is not a pair of words" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("b", 0),
+        ("limit", 0),
+        ("limit", 2**63),
+        ("windows", "4/2"),
+        ("windows", "4/2-5000-2"),
+        ("condition", "v3"),
+    ],
+)
+def test_wrong_parameters_are_reported_when_fitting(corpus, name, value):
+    with pytest.raises(UsageError):
+        PairVectorizer(corpus, **{name: value}).fit(PAIRS)
