@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from unittest.mock import Mock
 import pytest
 from tests.cli.conftest import on_terminal
 from tests.conftest import LIMIT, bagpack_command, wait_for
+from tests.contexts.stores import make_store
 
 import bagpack
 from bagpack import index_corpus
@@ -37,6 +39,32 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
     assert "sentences" in cli("info", tmp_path / "p").out
     assert json.loads(cli("info", tmp_path / "p", "--json", "--verify").out)["whole"] is True
     assert cli("--version").out == f"bagpack {bagpack.__version__}\n"
+
+
+# What is loaded for help and for a single question: heavy packages only where they are needed
+
+COMPUTING = {"numba", "scipy", "sklearn", "pandas", "joblib"}
+HELP = COMPUTING | {"numpy", "spacy", "jinja2", "simplemma"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown", "heavy"),
+    [
+        ("--help", "index", HELP),
+        ("contexts store.bp cat", "cat", COMPUTING),
+        ("contexts store.bp saw cat", "cat", COMPUTING),
+    ],
+)
+def test_nothing_heavy_is_loaded(tmp_path, arguments, shown, heavy):
+    make_store(tmp_path, [["the", "cat", "saw", "a", "lion"], ["a", "saw", "cat"]] * 3)
+    command = bagpack_command(*arguments.split())
+    command[2] = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));" + command[2]
+    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shown in done.stdout.lower()
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "bagpack" in loaded and loaded.isdisjoint(heavy)
 
 
 @pytest.fixture
@@ -128,15 +156,17 @@ def test_whatever_ends_a_command_is_a_sentence(cli, monkeypatch, tmp_path, error
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")
-def test_output_on_a_full_disk(tmp_path, write, cli):
-    cli("index", write("a.txt", "Lions sleep.\n"), "--out", tmp_path / "s", "-j", 1)
-    for options in ([], ["--json"]):
-        command = bagpack_command("contexts", tmp_path / "s", "lion", *options)
-        with open("/dev/full", "w") as full:
-            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        assert done.returncode == 1 and "Exception" not in done.stderr
-        said = "bagpack: the disk is full: the output could not be written;"
-        assert done.stderr.splitlines()[-1].startswith(said)
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_output_that_cannot_be_written(store, options):
+    """A reader that is gone is in the tests of signals."""
+    command = shlex.join(bagpack_command("contexts", store, "lion", *options))
+    for redirected in (">/dev/full", ">&-"):
+        run = ["bash", "-c", f"{command} {redirected}"]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert not re.search("Traceback|Exception", done.stderr)
+        if redirected == ">/dev/full":
+            said = "bagpack: the disk is full: the output could not be written;"
+            assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(said)
 
 
 TYPED = {
@@ -213,10 +243,3 @@ def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
     assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"
-
-
-def test_a_closed_output(store):
-    """A reader that is gone is in test_signals."""
-    command = " ".join(f"'{part}'" for part in bagpack_command("contexts", store, "lion"))
-    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
-    assert "Traceback" not in closed.stderr

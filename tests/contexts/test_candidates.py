@@ -74,20 +74,6 @@ def test_candidates_equal_the_oracle(sentences, vocabulary, between, cuts, min_t
     assert as_dict(found) == expected(sentences, vocabulary, between, min_together)
 
 
-@pytest.fixture(scope="module")
-def sentences():
-    rng = random.Random(8)
-    words = [f"w{i}" for i in range(120)]
-    weights = [1 / (i + 1) for i in range(120)]
-    return [rng.choices(words, weights, k=rng.choice([1, 5, 30])) for _ in range(400)]
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory, sentences):
-    folder = tmp_path_factory.mktemp("candidates")
-    return [make_store(folder, sentences, cuts, f"{n}.bp") for n, cuts in enumerate([(), (30, 31, 200)])]
-
-
 def test_any_segments_and_workers_give_the_same_pairs_and_the_pair_counter_agrees(corpora, monkeypatch):
     words = [*frequent_words(corpora[0], 60), Target(("w0", "w1"))]
     first = find_candidates(corpora[0], words, min_together=2)
@@ -145,10 +131,10 @@ def test_a_word_that_the_corpus_lacks_has_no_partners(corpora):
         find_candidates(corpora[0], words, min_together=0)
 
 
-def test_words_below_the_least_count_are_dropped(corpora, sentences):
+def test_words_below_the_least_count_are_dropped(corpora, random_sentences):
     found = find_candidates(corpora[0], frequent_words(corpora[0]), min_count=50)
     assert found.n_words.min() >= 50
-    counts = Counter(word for sentence in sentences for word in sentence)
+    counts = Counter(word for sentence in random_sentences for word in sentence)
     assert {word.keys for word in found.words} == {(word,) for word in counts if counts[word] >= 50}
 
 

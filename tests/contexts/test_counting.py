@@ -1,6 +1,5 @@
 """Workers, segments and large numbers: the same integers, whichever way the work is cut."""
 
-import random
 import tracemalloc
 from functools import cache
 
@@ -17,21 +16,6 @@ from bagpack.parallel import Shared
 from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
 from tests.contexts.stores import assert_equal, make_store
-
-
-@pytest.fixture(scope="module")
-def random_sentences():
-    """A Zipf-like corpus with long sentences, so that words lie many blocks apart."""
-    rng = random.Random(4)
-    words = [f"w{i}" for i in range(300)]
-    weights = [1 / (i + 1) for i in range(300)]
-    return [rng.choices(words, weights, k=rng.choice([1, 5, 30, 200])) for _ in range(300)]
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory, random_sentences):
-    folder, cuts = tmp_path_factory.mktemp("corpora"), [(), (40, 41, 150), (299,)]
-    return [make_store(folder, random_sentences, own, f"store{n}.bp") for n, own in enumerate(cuts)]
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):

@@ -114,7 +114,7 @@ def test_a_large_file_is_cut_before_pages_and_read_in_blocks(block, tmp_path, wr
     source = write("dump.xml", HEADER + "".join(pages) + FOOTER)
     whole = documents(build(source, tmp_path / "s"))
     monkeypatch.setattr("bagpack.corpus.readers.files.BLOCK", block)
-    cut = build(source, tmp_path / "t", part_bytes=5_000)
+    cut = build(source, tmp_path / "t", part_bytes=2_000)
     assert len(cut.segments) > 3
     assert documents(cut) == whole and len(whole) == 60
 

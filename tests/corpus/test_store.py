@@ -189,19 +189,19 @@ def corpus(tmp_path_factory):
     return index_corpus([str(folder / "text.txt")], folder / "store.bp").corpus
 
 
-def test_similar_words_are_offered(corpus):
-    similar = {"elphant": "elephant", "Elehpant": "elephant", "hamer": "hammer", "zbra": "zebra"}
-    for word, first in (similar | {"Zurich": "zürich", "elepidote": "elephant"}).items():
+def test_words_are_completed_and_similar_ones_offered(corpus):
+    similar = {
+        "elphant": "elephant",
+        "Elehpant": "elephant",
+        "hamer": "hammer",
+        "zbra": "zebra",
+        "Zurich": "zürich",
+    }
+    for word, first in (similar | {"elepidote": "elephant", "living roomm": "living room"}).items():
         assert nearby(corpus, word)[0].word == first
-    assert nearby(corpus, "living roomm")[0].word == "living room"
-
-
-def test_nothing_is_offered_where_nothing_is_near(corpus):
     for word in ("xylophone", "zebra hammer", "x" * 500, "_"):  # zebra and hammer are known, but never meet
         assert nearby(corpus, word) == []
-
-
-def test_words_are_completed_by_frequency_then_order(corpus):
+    # By frequency, then in order.
     assert [item.word for item in complete(corpus, "ELE", 3)] == ["elephant", "elegant", "element"]
     assert complete(corpus, "elephant")[0].count == 5
     assert complete(corpus, "") == complete(corpus, "q") == []

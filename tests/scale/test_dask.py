@@ -1,6 +1,8 @@
 """A real dask scheduler and two worker processes: the same bytes as on one machine, whoever dies."""
 
+import os
 import re
+import shutil
 from contextlib import closing
 
 import joblib
@@ -95,3 +97,18 @@ def test_a_scheduler_that_dies(local, place, cli, go, tmp_path):
 
 def _tasks_done(client):
     return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
+NEEDED = {"ray": ("ray",), "spark": ("pyspark", "joblibspark")}
+
+
+@pytest.mark.slow  # both take long to start
+@pytest.mark.parametrize("engine", NEEDED)
+def test_ray_and_spark_on_this_machine_give_the_same_bytes(engine, local, place, journey):
+    for module in NEEDED[engine]:
+        pytest.importorskip(module, reason=f"{module} is not installed: pip install 'bagpack[{engine}]'")
+    if engine == "spark" and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("there is no Java, which Spark runs on: install a JRE of version 17")
+    found = journey(place(engine), "--backend", engine, "--jobs", "2")
+    assert found.keys() == local.keys()
+    assert [name for name in found if found[name] != local[name]] == []
