@@ -32,32 +32,26 @@ def content_of(path):
     return stored.file("inner/data").read_text()
 
 
-def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path):
-    path = tmp_path / "a"
+@pytest.mark.parametrize("before", ["old", None])
+def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path, before):
+    """And nothing that is in the way of the next one."""
     seen = set()
     for step in range(1, 100):
-        save(path, "old")
-        died = killed_at(step, lambda: save(path, "new"))
-        seen.add(content_of(path))
-        save(path, "next")
+        path = tmp_path / str(step)
+        if before:
+            save(path, before)
+        died = killed_at(step, lambda path=path: save(path, "new", overwrite=bool(before)))
+        exists = (path / "manifest.json").exists()
+        seen.add(content_of(path) if exists else None)
+        save(path, "next", overwrite=exists)
         save(path, "last")
         assert content_of(path) == "last"
-        assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
         assert len(list(path.glob("data*"))) == 2  # of the two last commits
         if not died:
             break
-    assert step > 10
-    assert seen == {"old", "new"}
-
-
-def test_a_first_artefact_that_was_killed_is_not_in_the_way(tmp_path):
-    for step in range(1, 100):
-        path = tmp_path / f"a{step}"
-        if not killed_at(step, lambda path=path: save(path, "new", overwrite=False)):
-            break
-        if not (path / "manifest.json").exists():
-            save(path, "again", overwrite=False)
     assert step > 5
+    assert seen == {before, "new"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {str(n + 1) for n in range(step)}
 
 
 def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):

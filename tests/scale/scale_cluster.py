@@ -14,7 +14,6 @@ from tests.conftest import LIMIT
 PARTS = 8
 INDEX = ("index", "texts", "--out", "z.bp", "--quiet")
 VECTORS = ("vectors", "z.bp", "pairs.tsv", "--out", "m.bpm", "-b", "60", "--limit", "40", "--quiet")
-FIND = ("find", "z.bp", "relations.tsv", "--label", "a", "--json")
 
 
 def artefacts(here):
@@ -26,14 +25,6 @@ def artefacts(here):
         and "word-vectors" not in path.parts
         and not any(up.is_symlink() for up in (path, path.parent))
     }
-
-
-def without_times(value):
-    if isinstance(value, dict):
-        return {
-            name: without_times(inner) for name, inner in value.items() if name not in ("seconds", "command")
-        }
-    return [without_times(inner) for inner in value] if isinstance(value, list) else value
 
 
 class Cluster:

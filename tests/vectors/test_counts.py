@@ -195,19 +195,22 @@ def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, 
     declared = ARRAYS[name]
     values = np.fromfile(data_of(path) / name, declared.dtype)
     forge(path, file=name, content=FORGED[name](values).astype(declared.dtype).tobytes())
-    with pytest.raises(StoreError, match="the matrix is damaged: restore the file, or count the pairs again"):
+    with pytest.raises(StoreError, match="the matrix is damaged"):
         PairCounts.open(path)
     assert verify_matrix(path)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"pairs": "7"}, {"words": -1}, {"terms": True}, {"source": {}}, {"settings": {"limit": 5}}]
-)
-def test_a_manifest_with_wrong_entries_is_refused(matrix, tmp_path, changes):
-    matrix.save(tmp_path / "m.bpm")
-    forge(tmp_path / "m.bpm", **changes)
-    with pytest.raises(StoreError, match=r"manifest.json .*restore"):
-        PairCounts.open(tmp_path / "m.bpm")
+    matrix.save(path, overwrite=True)
+    for changes in (
+        {"pairs": "7"},
+        {"words": -1},
+        {"terms": True},
+        {"source": {}},
+        {"settings": {"limit": 5}},
+    ):
+        manifest = (path / "manifest.json").read_text()
+        forge(path, **changes)
+        with pytest.raises(StoreError, match=r"manifest.json .*restore"):
+            PairCounts.open(path)
+        (path / "manifest.json").write_text(manifest)
 
 
 def test_verify_finds_every_flipped_bit(matrix, tmp_path):
