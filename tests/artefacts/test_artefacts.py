@@ -221,9 +221,6 @@ def test_what_a_killed_process_left_of_a_file_is_removed_by_the_next_one(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tsv", "x.tsv.2"]
 
 
-# `bagpack info --verify`, of every kind
-
-
 @pytest.fixture
 def made(tmp_path, write, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)

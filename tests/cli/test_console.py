@@ -196,9 +196,6 @@ def test_bash_completes_commands_and_options(tmp_path):
         assert expected in given.split()
 
 
-# What reaches the terminal --------------------------------------------------------------------------------------------
-
-
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J"
 FORBIDDEN = {"\x1b", "\x07", "\x9b"}
 

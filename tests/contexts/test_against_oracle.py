@@ -131,9 +131,6 @@ def test_basis_is_exact_when_the_table_is_too_small(tmp_path, monkeypatch, table
         assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
 
 
-# Lines of a concordance equal the oracle's
-
-
 FORMS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
 PAIRS = [
     ("lion", "cat"), ("cat", "lion"), ("cat", "cat"), ("ice cream", "ice"), ("ice cream", "cat"), ("é", "of"),

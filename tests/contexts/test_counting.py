@@ -90,9 +90,6 @@ def test_any_number_of_workers_and_any_segments_give_the_same_bits(corpora, monk
     )
 
 
-# Numbers that are larger than what is usual: counts, co-occurrences of one pair, basis terms
-
-
 def features(matrix, basis):
     """(number of the segment, term) → count."""
     row = matrix.tocsr()

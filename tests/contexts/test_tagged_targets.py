@@ -103,9 +103,6 @@ def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
     count_pairs(plain, [("a", "b")], Basis.of(plain, 3), CountSettings())
 
 
-# Runs of words are looked up as lemmas and failing that as forms
-
-
 LETTERS = ("a", "b", "c")
 TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))
 SOME_SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=5), min_size=1, max_size=12)

@@ -6,12 +6,15 @@ import html
 import json
 import lzma
 import re
+import subprocess
 import unicodedata
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
+import pytest
 
 from bagpack import Corpus, index_corpus
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
@@ -171,3 +174,14 @@ def text_of(segment, start, end):
     found = segment.tokens[start:end].tolist()
     pieces = [" " * (not token >> 30 & 1) + segment.forms[token & (1 << 30) - 1] for token in found]
     return "".join(pieces).strip()
+
+
+@contextmanager
+def small_disk(path: Path, size: str):
+    """A tmpfs of a few megabytes; an array on it may still be mapped at the end."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)

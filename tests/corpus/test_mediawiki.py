@@ -71,16 +71,22 @@ WORD = st.sampled_from(
     ["dog", "cat", "wolf", "a", "File:x", "Image:y.jpg", "fr:z", "Category:w", ": ", " ", "\n", "\n\n"]
 )
 ENCLOSING = [
-    *(("{{", "}}"), ("[[", "]]"), ("\n{|\n", "\n|}\n"), ("<ref>", "</ref>"), ("<b>", "</b>"), ("''", "''")),
-    *(("[http://a ", "]"), ("<!--", "-->"), ("(", ")")),
+    ("{{", "}}"),
+    ("[[", "]]"),
+    ("\n{|\n", "\n|}\n"),
+    ("<ref>", "</ref>"),
+    ("<b>", "</b>"),
+    ("''", "''"),
 ]
+ENCLOSING += [("[http://a ", "]"), ("<!--", "-->"), ("(", ")")]
+JOINED = st.sampled_from(["", "|", "\n|", " "])
 BALANCED = st.recursive(
     WORD,
-    lambda inner: st.one_of(
-        st.tuples(
-            st.sampled_from(ENCLOSING), st.lists(inner, max_size=4), st.sampled_from(["", "|", "\n|", " "])
-        ).map(lambda made: made[0][0] + made[2].join(made[1]) + made[0][1]),
-        st.lists(inner, max_size=4).map(" ".join),
+    lambda inner: (
+        st.tuples(st.sampled_from(ENCLOSING), st.lists(inner, max_size=4), JOINED).map(
+            lambda made: made[0][0] + made[2].join(made[1]) + made[0][1]
+        )
+        | st.lists(inner, max_size=4).map(" ".join)
     ),
     max_leaves=30,
 )

@@ -120,16 +120,17 @@ def test_any_lines_are_read_as_the_oracle_reads_them(tmp_path_factory, lines, ne
 
 
 @pytest.mark.parametrize("format", ["vertical", "conllu"])
-def test_no_control_character_and_no_soft_hyphen_is_in_a_word(format, tmp_path, write):
+def test_no_control_character_and_no_soft_hyphen_is_in_a_word_or_name(format, tmp_path, write):
     forms = ["li\0on", "a\x1bb", "c\x7f", "new\N{NO-BREAK SPACE}york", "\x01", "\x85"]
-    rest = "" if format == "vertical" else "\t_" * 7
-    rows = [
-        f"{form}\tN\t{form}" if not rest else f"{n}\t{form}\t{form}{rest}" for n, form in enumerate(forms, 1)
-    ]
-    corpus = build(write("a", "\n".join([*rows, "", ""])), tmp_path / "s", format=format)
+    rows = [f"{n}\t{form}\t{form}" + "\t_" * 7 for n, form in enumerate(forms, 1)]
+    if format == "vertical":
+        rows = ['<text id="a&#9;b&#1;c&#10;d">', *(f"{form}\tN\t{form}" for form in forms)]
+    corpus = build(write("a\x01\tb.txt", "\n".join([*rows, "", ""])), tmp_path / "s", format=format)
     expected = ["li on", "a b", "c", "new york", "\ufffd", "\ufffd"]
     assert words(corpus) == [expected]
     assert sorted(map(bytes.decode, corpus.lexicon.keys)) == sorted(set(expected))
+    (name,) = corpus.segments[0].documents
+    assert name.endswith(b"a bc d" if format == "vertical" else b"/a b.txt")
     text = write("a.txt", "An inter\xadnational lion and an international cat. \xad\n")
     corpus = build(text, tmp_path / "t")
     assert corpus.count("international") == corpus.count("inter\xadnational") == 2
@@ -178,9 +179,6 @@ def sentence(draw):
 def test_any_sentences_are_read_as_the_oracle_reads_them(tmp_path_factory, blocks, newline):
     lines = [line for block in blocks for line in [*block, ""]]
     assert_read_as(read_conllu, tmp_path_factory.mktemp("c") / "a.conllu", newline.join([*lines, ""]))
-
-
-# Parts of speech in a store: read from annotated text, mapped to the universal tags, one byte a token
 
 
 def tags_of(corpus):

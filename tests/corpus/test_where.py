@@ -244,6 +244,8 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     words = ["form", "a", "b", *(word.partition("/")[0] for word in RARE), "unknown"]
     assert part.keys_of(words) == alone.keys_of(words)
     assert usual_keys(part, words) == usual_keys(alone, words)
+    for start in ("a", "b", "w", "form"):
+        assert complete(part, start) == complete(alone, start)
     for most in (None, 3):
         tags = [tag_counts(own, own.lexicon.keys.find(["a", "b"]), most).tolist() for own in (part, alone)]
         assert tags[0] == tags[1]
@@ -257,15 +259,6 @@ def test_a_subcorpus_is_what_an_index_of_its_documents_alone_is(
     assert lines[0] == lines[1]
 
 
-def test_what_only_other_documents_have_is_unknown(tmp_path, write):
-    text = '<text id="1">\nForm\tNN\ta\n</text>\n<text id="2">\nA\tNN\ta\nB\tNN\tb\n</text>\n'
-    whole = build(write("a.vert", text), tmp_path / "s")
-    one, two = whole.where("id == 1"), whole.where("id == 2")
-    assert [own.keys_of(["form", "b"]) for own in (whole, one, two)] == [["a", "b"], ["a", None], [None, "b"]]
-    assert usual_keys(two, ["form"]) == {}
-    assert complete(two, "b") and not complete(one, "b")
-
-
 def test_a_document_that_begins_within_a_sentence(tmp_path, write):
     """The comment should be before a sentence; what is before it is not part of the document."""
     line = "{0}\t{1}\t{1}\tNOUN\tNN\t_\t0\troot\t_\t_\n"
@@ -275,11 +268,8 @@ def test_a_document_that_begins_within_a_sentence(tmp_path, write):
 
 
 def test_a_subcorpus_has_the_attributes_of_its_documents(documents):
-    part = documents.where("id in (a, e)")
-    assert part.attributes == {"genre": {"fiction": 1}, "year": {"1850": 1}}
-    assert part.attribute_names == ["genre", "year"]
     with pytest.raises(UsageError, match="no document has the attribute 'author'"):
-        part.where("author")
+        documents.where("id in (a, e)").where("author")
     nested = documents.where("year >= 1900").where("genre == news or genre == fiction")
     assert nested.documents == 1 and open_corpus(nested.name) == nested
 

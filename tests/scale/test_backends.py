@@ -8,13 +8,11 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import closing, nullcontext
 
-import joblib
 import numpy as np
 import psutil
 import pytest
-from scale_cluster import Cluster, until
+from test_clusters import until
 from tests.conftest import LIMIT, bagpack_command, wait_for
 
 from bagpack import Corpus, index_corpus, parallel
@@ -27,32 +25,6 @@ def test_missing_extra_is_named(monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UsageError, match=rf"pip install 'bagpack\[{name}\]'"), open_backend(name):
         pass
-
-
-def test_scheduler_out_of_reach(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr(parallel, "TIMEOUT", 0.5)
-    for address in ("tcp://127.0.0.1:1", f"{tmp_path}/none.json"):
-        said = cli("basis", tmp_path, "--backend", "dask", "--address", address).sentence()
-        assert f"dask does not answer at {address}" in said
-
-
-def test_scheduler_without_workers(tmp_path, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr(parallel, "TIMEOUT", 0.5)
-    lonely = Cluster(tmp_path)
-    lost = pytest.raises(parallel.WorkerError, match=r"has no worker \(.* 0.5\); start its")
-    with closing(lonely), lost, open_backend("dask", lonely.address):
-        pass
-
-
-def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
-    """joblib may notice it before any task is sent, and the client when it is closed."""
-    comm = pytest.importorskip("distributed.comm")
-    monkeypatch.setattr("bagpack.parallel._dask", lambda *arguments: None)
-    monkeypatch.setattr(joblib, "parallel_config", lambda *arguments, **settings: nullcontext())
-    lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
-    with lost, open_backend("dask", "tcp://127.0.0.1:1"):
-        raise comm.CommClosedError("ConnectionPool closing.")
 
 
 def squares(first, count):
@@ -94,9 +66,6 @@ def test_many_segments_do_not_all_stay_open(write, tmp_path, monkeypatch):
     assert pickle.loads(pickle.dumps(segments)).directories == segments.directories
 
 
-# Jobs and progress are settings of a context: read where work is spread, and at their defaults inside of a task
-
-
 def seen(_=None):
     """What a task sees of the settings, and where it runs."""
     inner = list(parallel.run(parallel.delayed(where)() for _ in range(2)))
@@ -131,9 +100,6 @@ def test_tasks_start_no_further_workers():
     assert os.getpid() not in {one[2][0] for one in apart}
     assert {one[:2] for one in [*apart, *found]} == {(1, True)}
     assert all(one[3] == {one[2]} for one in [*apart, *found])
-
-
-# SIGTERM, SIGHUP, a parent that is killed: the end comes long before the work is done
 
 
 WORKERS = """

@@ -234,9 +234,6 @@ def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
         matrix.save(store, overwrite=True)
 
 
-# What other tools read ----------------------------------------------------------------------------------------
-
-
 def test_the_long_table_of_the_papers_sentence(tmp_path):
     (tmp_path / "lion.txt").write_text("Lion is the only cat that lives in large social groups.\n")
     corpus = index_corpus([str(tmp_path / "lion.txt")], tmp_path / "lion.bp").corpus
@@ -263,9 +260,6 @@ def test_the_bytes_are_as_the_documentation_describes_them(matrix, tmp_path, pyt
     assert (names["words"] != matrix.words).nnz == 0
     listed = set(re.findall(r"`([a-z]+(?:\.[a-z]+)+)`", text.split("### The manifest")[0]))
     assert {file.name for file in data_of(tmp_path / "pairs.bpm").iterdir()} <= listed | {"files"}
-
-
-# A basis as TSV: written, read, edited by hand, refused where it does not belong
 
 
 def test_written_and_read_it_is_the_same(corpus, tmp_path):
@@ -315,9 +309,6 @@ def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
     with pytest.raises(StoreError, match=r"basis.tsv was chosen from a corpus other than"):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
-
-
-# `PairVectorizer` as scikit-learn uses it: clone, Pipeline, GridSearchCV, and its common checks
 
 
 def dense(vectorizer, pairs):
