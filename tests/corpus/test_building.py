@@ -15,6 +15,7 @@ from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers import files as io
 from bagpack.errors import InputError, StoreError
+from bagpack.parallel import delayed, run_until
 
 RANDOM = random.Random(5)
 WORDS = [f"w{int(RANDOM.paretovariate(0.8)) % 400}" for _ in range(6000)]
@@ -87,6 +88,24 @@ def test_an_error_in_a_thread_stops_the_others(tmp_path, write):
         index_corpus([str(source)], tmp_path / "s", jobs=2, part_bytes=8_000)
     assert threading.active_count() == before
     assert len(list(tmp_path.glob("s/segments/*.json"))) < 10  # of about fifty
+
+
+def test_threads_have_ended_when_one_is_interrupted(write, tmp_path):
+    """Others see that they are to stop, and those that have not begun never do."""
+    ended, stop = [], threading.Event()
+
+    def wait(number):
+        if number == 1:
+            raise KeyboardInterrupt
+        assert stop.wait(10), "nothing stopped the thread"
+        ended.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_until(stop, [delayed(wait)(number) for number in range(4)], 2)
+    assert 0 in ended and 3 not in ended
+    plan = make_plan([str(write("a.txt", "Lions sleep.\n"))], TextOptions())
+    with pytest.raises(StoreError, match="stopped"):
+        worker.Worker(tmp_path, plan.parts[0], plan, stop).run()
 
 
 def test_the_bytes_do_not_depend_on_the_block_size(tmp_path, corpus_files, monkeypatch):

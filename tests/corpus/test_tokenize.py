@@ -308,6 +308,12 @@ nasty_strings = st.lists(
 )
 
 
+@given(byte_strings | nasty_strings)
+def test_sort_order_is_that_of_bytes_and_stable(items):
+    order = Strings.of(items).sort_order().tolist()
+    assert order == sorted(range(len(items)), key=lambda i: items[i])
+
+
 def assert_found(items, asked):
     bounds = [bisect_left(items, query) for query in asked]
     assert Strings.of(items).first_not_below(asked).tolist() == bounds
