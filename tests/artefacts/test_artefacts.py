@@ -1,10 +1,10 @@
 """Artefact directories: committed by one rename whatever happens, checksummed, and never leading out of themselves."""
 
+import errno
 import json
-import multiprocessing
 import os
 import resource
-import signal
+from unittest.mock import Mock
 
 import pytest
 from tests.kills import killed_at
@@ -12,7 +12,7 @@ from tests.kills import killed_at
 from bagpack import files
 from bagpack.artefacts import LOCK, Kind, check_place, locked, member, new_artefact, open_artefact
 from bagpack.errors import StoreError
-from bagpack.files import map_array, read_json, replacing, write_text
+from bagpack.files import DiskError, map_array, read_json, replacing, write_text
 
 TEST = Kind("test", "test artefact", 1, "bagpack test")
 
@@ -32,44 +32,50 @@ def content_of(path):
     return stored.file("inner/data").read_text()
 
 
-def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path):
-    path = tmp_path / "a"
+@pytest.mark.parametrize("before", ["old", None])
+def test_a_kill_at_any_step_leaves_the_old_artefact_or_the_new_one(tmp_path, before):
+    """And nothing that is in the way of the next one."""
     seen = set()
     for step in range(1, 100):
-        save(path, "old")
-        died = killed_at(step, lambda: save(path, "new"))
-        seen.add(content_of(path))
-        save(path, "next")
+        path = tmp_path / str(step)
+        if before:
+            save(path, before)
+        died = killed_at(step, lambda path=path: save(path, "new", overwrite=bool(before)))
+        exists = (path / "manifest.json").exists()
+        seen.add(content_of(path) if exists else None)
+        save(path, "next", overwrite=exists)
         save(path, "last")
         assert content_of(path) == "last"
-        assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
         assert len(list(path.glob("data*"))) == 2  # of the two last commits
         if not died:
             break
-    assert step > 10
-    assert seen == {"old", "new"}
-
-
-def test_a_first_artefact_that_was_killed_is_not_in_the_way(tmp_path):
-    for step in range(1, 100):
-        path = tmp_path / f"a{step}"
-        if not killed_at(step, lambda path=path: save(path, "new", overwrite=False)):
-            break
-        if not (path / "manifest.json").exists():
-            save(path, "again", overwrite=False)
     assert step > 5
+    assert seen == {before, "new"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {str(n + 1) for n in range(step)}
 
 
 def test_an_error_while_writing_keeps_the_old_artefact(tmp_path):
-    for name in ("a", "none"):
-        if name == "a":
-            save(tmp_path / name, "old")
-        with pytest.raises(ZeroDivisionError), new_artefact(tmp_path / name, TEST, overwrite=True) as draft:
+    save(tmp_path / "a", "old")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for name, error, reported in (("a", full, DiskError), ("none", ZeroDivisionError(), ZeroDivisionError)):
+        with pytest.raises(reported), new_artefact(tmp_path / name, TEST, overwrite=True) as draft:
             (draft.directory / "data").write_text("half")
-            raise ZeroDivisionError
+            raise error
     assert content_of(tmp_path / "a") == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
     assert not (tmp_path / "a" / ".bagpack-new").exists()
+
+
+def test_the_error_names_the_file_that_is_missing(tmp_path):
+    """Not the output, while that is written."""
+    for writing in (
+        lambda: replacing(tmp_path / "out.tsv"),
+        lambda: new_artefact(tmp_path / "x.model", TEST),
+    ):
+        with pytest.raises(FileNotFoundError, match="missing"), writing():
+            (tmp_path / "in" / "missing.tsv").read_text()
+    with pytest.raises(StoreError, match="cannot be written"), replacing(tmp_path / "none" / "out.tsv"):
+        pass
 
 
 def test_a_new_artefact_leaves_the_old_files_to_readers_and_replaces_damaged_ones(tmp_path):
@@ -83,13 +89,14 @@ def test_a_new_artefact_leaves_the_old_files_to_readers_and_replaces_damaged_one
 
 
 def test_what_is_not_ours_is_not_replaced(tmp_path):
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "manifest.json").write_text(json.dumps({"kind": "something else"}))
-    with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
-        save(mine, "new")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "manifest.json").write_text(json.dumps({"kind": "something else"}))
+    (tmp_path / "nowhere").symlink_to(tmp_path / "nothing")
+    for name in ("mine", "nowhere"):
+        with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
+            save(tmp_path / name, "new")
     save(tmp_path / "a", "old", overwrite=False)
-    with pytest.raises(StoreError, match="exists already; choose another --out, or replace it with --over"):
+    with pytest.raises(StoreError, match="exists already"):
         save(tmp_path / "a", "new", overwrite=False)
     with pytest.raises(StoreError, match="another version of BagPack"):
         check_place(tmp_path / "a", Kind("test", "test artefact", 2, "bagpack test"), overwrite=True)
@@ -119,33 +126,20 @@ def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
     save(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert content_of(tmp_path / "elsewhere" / "a") == "new"
-    (tmp_path / "nowhere").symlink_to(tmp_path / "nothing")
-    with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
-        save(tmp_path / "nowhere", "new")
-
-
-def _hold(path, ready, done):
-    with new_artefact(path, TEST, overwrite=True):
-        ready.set()
-        done.wait(20)
 
 
 def test_two_writers_of_one_path(tmp_path):
-    fork = multiprocessing.get_context("fork")
-    ready, done = fork.Event(), fork.Event()
-    other = fork.Process(target=_hold, args=(tmp_path / "a", ready, done))
-    other.start()
-    assert ready.wait(20)
-    try:
-        with pytest.raises(StoreError, match=r"another bagpack command is working in .*a; wait for it"):
-            save(tmp_path / "a", "mine")
-    finally:
-        done.set()
-        other.join(20)
-    assert other.exitcode == 0
+    with (
+        locked(tmp_path / "a"),
+        pytest.raises(StoreError, match=r"another bagpack command is working in .*a;"),
+    ):
+        save(tmp_path / "a", "mine")
+    save(tmp_path / "a", "mine")
 
 
-def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypatch):
+def test_locks_that_cannot_be_had(tmp_path, monkeypatch):
+    """A file that its owner has removed is not locked; a file system without locks refuses nobody."""
+
     def lock_of_another(number, *, blocking):
         (tmp_path / "a" / LOCK).unlink()
         (tmp_path / "a" / LOCK).touch()
@@ -154,12 +148,7 @@ def test_a_lock_file_that_its_owner_has_removed_is_not_locked(tmp_path, monkeypa
     monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
     with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
         pass
-
-
-def test_a_file_system_without_locks_refuses_nobody(tmp_path, monkeypatch):
-    def unsupported(number, *, blocking):
-        raise OSError(95, "Operation not supported")
-
+    unsupported = Mock(side_effect=OSError(errno.EOPNOTSUPP, "Operation not supported"))
     monkeypatch.setattr("filelock.lock_descriptor", unsupported)
     with locked(tmp_path / "a"), locked(tmp_path / "a"):
         (tmp_path / "a" / "data").touch()
@@ -223,17 +212,44 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
 
 
 def test_what_a_killed_process_left_of_a_file_is_removed_by_the_next_one(tmp_path):
-    def killed():
-        with replacing(tmp_path / "x.tsv") as out:
-            out.write(b"half")
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    child = multiprocessing.get_context("fork").Process(target=killed)
-    child.start()
-    child.join()
+    assert killed_at(1, lambda: write_text(tmp_path / "x.tsv", "half"))
     assert len(list(tmp_path.iterdir())) == 1
     with replacing(tmp_path / "x.tsv") as out:  # one that is being written stays
         write_text(tmp_path / "x.tsv.2", "other")
         out.write(b"whole")
     write_text(tmp_path / "x.tsv", "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tsv", "x.tsv.2"]
+
+
+@pytest.fixture
+def made(tmp_path, write, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pairs = "lion\tcat\tx\nsurgeon\thospital\ty\ncat\tlion\tx\nhospital\tsurgeon\ty\n"
+    write("pairs.tsv", "w1\tw2\tlabel\n" + pairs)
+    write(
+        "a.txt",
+        "".join(f"A lion met a cat {n} times. The surgeon works in the hospital.\n" for n in range(20)),
+    )
+    for command in (
+        "index a.txt --out s.bp -j 1",
+        "vectors s.bp pairs.tsv --out m.bpm -b 20 -j 1",
+        "engine build tantivy:index a.txt",
+        "train s.bp pairs.tsv --out m.model -b 20 -j 1 --no-scores",
+    ):
+        assert cli(*command.split()).code == 0, command
+    return tmp_path
+
+
+def test_a_changed_byte_is_found_in_every_kind(made, cli):
+    for name in ("s.bp", "m.bpm", "index", "m.model"):
+        assert cli("info", name).code == 0, name
+        files = [path for path in (made / name).rglob("*") if path.is_file() and path.stat().st_size]
+        assert len(files) > 4
+        for path in files:
+            content = path.read_bytes()
+            middle = len(content) // 2
+            path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+            done = cli("info", name, "--verify")
+            assert done.code == 1 and "unexpected error" not in done.err, path
+            path.write_bytes(content)
+        assert cli("info", name, "--verify").code == 0, name

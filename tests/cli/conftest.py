@@ -13,9 +13,12 @@ from tests.vectors.conftest import SENTENCES
 PAIRS = "w1\tw2\tlabel\ncat\tlion\ta\nhammer\tnail\tb\nlion\thammer\ta\nnail\tcat\tb\n"
 
 
-@pytest.fixture(scope="module")
+LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
+
+
+@pytest.fixture(scope="session")
 def shop(tmp_path_factory):
-    return make_store(tmp_path_factory.mktemp("shop"), SENTENCES, (7,)).path
+    return make_store(tmp_path_factory.mktemp("shop"), [*SENTENCES, LONG], (7,)).path
 
 
 @pytest.fixture

@@ -1,19 +1,27 @@
-"""Every bad input: one clear sentence with the place and the cure, exit 1, nothing under the final name."""
+"""Bad input and wrong arguments: one clear sentence with the place and the cure, nothing under the final name."""
 
-import bz2
 import gzip
 import json
-import lzma
 import os
+import shlex
 import sys
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import typer
+from tests.cli.conftest import PAIRS
+from tests.contexts.stores import make_store
 from tests.kills import as_nobody
+from tests.vectors.conftest import SENTENCES
 
-from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.readers.files import zstd
+from bagpack import index_corpus
+from bagpack.cli import app
+from bagpack.cli.learn import typed_command
+from bagpack.cli.look import address_of
+from bagpack.cli.main import COMMANDS, GONE
+from bagpack.corpus.options import TextOptions
 
 VERTICAL = "<text id='a'>\n<s>\n" + "Lions\tNNS\tlion\n" * 9 + "</s>\n"
 CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
@@ -23,10 +31,9 @@ CONLLU = "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 4))
 def fails(cli, tmp_path):
     """Run `bagpack index`; it must fail cleanly, and the sentence is returned."""
 
-    def run(source, *options, code=1, stdin=b""):
+    def run(source, *options):
         out = tmp_path / "store.bp"
-        done = cli("index", source, "--out", out, "--jobs", 1, *options, stdin=stdin)
-        sentence = done.sentence(code)
+        sentence = cli("index", source, "--out", out, "--jobs", 1, *options).sentence()
         assert not (out / "manifest.json").exists()
         assert out.exists() == (" kept: correct it" in sentence)
         return sentence
@@ -53,9 +60,8 @@ def test_a_name_that_is_too_long(cli, write, tmp_path):
         ("info", long, "--verify"), ("contexts", long, "lion"), ("explain", long, "lion", "cat"),
     ):  # fmt: skip
         done = cli(*args)
-        assert done.code == 1, args
-        assert "x" * 300 in done.err and "File name too long; " in done.err, args
-        assert "unexpected error" not in done.err, args
+        assert done.code == 1 and "File name too long; " in done.err, args
+        assert "x" * 300 in done.err and "unexpected error" not in done.err, args
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -83,39 +89,6 @@ def test_a_file_without_read_permission():
         assert list(mine.iterdir()) == []
 
 
-COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
-
-
-@pytest.mark.parametrize("kind", COMPRESS)
-def test_a_truncated_and_a_damaged_compressed_file(kind, fails, write):
-    data = COMPRESS[kind]("".join(f"Line {i * 7919 % 100003} of many.\n" for i in range(40_000)).encode())
-    sentence = fails(write(f"a.txt.{kind}", data[: len(data) * 2 // 3]))
-    assert f"a.txt.{kind} is truncated" in sentence
-    assert "fetch it again" in sentence
-    half = len(data) // 2
-    sentence = fails(write(f"a.txt.{kind}", data[:half] + b"\xaa" * 40 + data[half + 40 :]))
-    # A damaged stream may also be one that never ends, or text that is none.
-    assert "fetch it again" in sentence or "is not utf-8" in sentence
-
-
-# What a file is called and holds, and what is reported: exit 1, and nothing under the final name.
-BAD = [
-    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data"),
-    ("a.txt", "", "a.txt is empty; "),
-    ("b.txt.gz", gzip.compress(b""), "is empty"),
-    ("a.txt", "\n   \n\n", "no sentence was found in"),
-    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", "no sentence was found in"),
-    ("a.conllu", "# only = comments\n\n", "no sentence was found in"),
-    ("a.jsonl", '{"text": " "}\n', "no sentence was found in"),
-    ("a.conllu", "".join(f"{i}\tw\tw" + "\t_" * 7 + "\n" for i in range(1, 100_010)), "a.conllu:100,001 is past"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "content", "reported"), BAD, ids=range(len(BAD)))
-def test_files_that_hold_no_text(name, content, reported, fails, write):
-    assert reported in fails(write(name, content))
-
-
 def test_places_without_files(fails, write, tmp_path):
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
     (tmp_path / "empty").mkdir()
@@ -127,10 +100,20 @@ def test_places_without_files(fails, write, tmp_path):
     assert "made.bp was made by BagPack" in fails(made)
 
 
-# What can be skipped: what is reported, the option that skips it, and what the summary then says.
+# What a file is called and holds, what is reported, the option that skips it, and what the summary then says.
 CAFE = b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n"
+NO_SENTENCE = "no sentence was found in"
 LINES = ("--bad-lines", "skip"), "1 line that did not fit the format was skipped"
+NO_OPTION = (), ""
 SKIPPED = [
+    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data", *NO_OPTION),
+    ("a.txt", "", "a.txt is empty; ", *NO_OPTION),
+    ("b.txt.gz", gzip.compress(b""), "is empty", *NO_OPTION),
+    ("a.txt", "\n   \n\n", NO_SENTENCE, *NO_OPTION),
+    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", NO_SENTENCE, *NO_OPTION),
+    ("a.conllu", "# only = comments\n\n", NO_SENTENCE, *NO_OPTION),
+    ("a.jsonl", '{"text": " "}\n', NO_SENTENCE, *NO_OPTION),
+    ("a.conllu", CONLLU * 33_334, "a.conllu:100,001 is past", *NO_OPTION),
     ("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n",
      "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)",
      ("--encoding-errors", "replace"), "2 places with invalid bytes"),
@@ -157,12 +140,13 @@ SKIPPED = [
 @pytest.mark.parametrize(
     ("name", "content", "reported", "option", "summary"), SKIPPED, ids=range(len(SKIPPED))
 )
-def test_lines_and_bytes_that_can_be_skipped(name, content, reported, option, summary, fails, builds, write):
+def test_files_that_do_not_fit(name, content, reported, option, summary, fails, builds, write):
     source = write(name, content)
     sentence = fails(source)
     assert reported in sentence
-    assert option[0] in sentence
-    assert summary in builds(source, *option)
+    if option:
+        assert option[0] in sentence
+        assert summary in builds(source, *option)
 
 
 def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write, monkeypatch):
@@ -174,24 +158,116 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
     assert f"a.vert:{number:,} is not a line of" in fails(write("a.vert", lines))
 
 
-BEFORE = {"a.txt": "Fine.\n", "a.vert": VERTICAL, "a.jsonl": '{"text": "ok"}\n', "a.conllu": CONLLU + "\n"}
-
-
-@pytest.mark.parametrize("name", BEFORE)
-def test_a_line_that_is_too_long(name, fails, write):
-    sentence = fails(write(name, BEFORE[name].encode() + b"x" * (40 << 20) + b"\nmore\n"))
-    number = BEFORE[name].count("\n") + 1
-    assert f"{name}:{number} is a line of more than 32 MiB; break the text into lines" in sentence
-
-
 def test_an_output_that_exists(cli, write, tmp_path):
     source, out = write("a.txt", "Lions sleep.\n"), tmp_path / "s"
     for place, option, code, said in (
         (out, (), 0, ""), (out, (), 1, "exists already; choose another --out, --append to it, or --overwrite it"),
         (out, ("--overwrite",), 0, ""), (tmp_path / "none", ("--append",), 1, "does not exist; make one"),
-        *((other, more, 1, "exists and is not a BagPack store")
-          for other in (source, tmp_path) for more in ((), ("--overwrite",))),
+        (source, ("--overwrite",), 1, "exists and is not a BagPack store"),
     ):  # fmt: skip
         done = cli("index", source, "--out", place, "-j", 1, *option)
         assert done.code == code and said in done.err
     assert source.read_text() == "Lions sleep.\n" and not (tmp_path / "none").exists()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a store, a data set and a text."""
+    folder = tmp_path_factory.mktemp("wrong")
+    make_store(folder, SENTENCES, (7,), "my.bp")
+    (folder / "data.tsv").write_text(PAIRS)
+    (folder / "x.txt").write_text("Lions sleep.\n")
+    return folder
+
+
+@pytest.mark.parametrize("line", (Path(__file__).parent / "wrong_arguments.tsv").read_text().splitlines())
+def test_the_message_says_what_was_meant(cli, place, monkeypatch, line):
+    """What is typed, and the words that the message has."""
+    typed, parts = line.split("\t")
+    monkeypatch.chdir(place)
+    before = sorted(place.iterdir())
+    done = cli(*shlex.split(typed))
+    assert (done.code, done.out, sorted(place.iterdir())) == (2, "", before)
+    first = done.err.splitlines()[0]
+    assert first.startswith("bagpack: ")
+    assert [part for part in parts.replace(";", "").replace(",", "").split() if part not in first] == []
+
+
+def test_a_number_of_thousands_of_digits_is_refused(cli, place):
+    assert "999" in cli(
+        "vectors", place / "my.bp", place / "data.tsv", "--out", "m", "--limit", "9" * 5000
+    ).sentence(2)
+
+
+@pytest.mark.parametrize("command", GONE)
+def test_a_dropped_command_says_what_to_use(cli, command):
+    said = cli(command, "x").sentence(2)
+    assert f"there is no command {command} any more; " in said and "bagpack " in said.partition(";")[2]
+
+
+def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
+    monkeypatch.chdir(place)
+    assert "nowhere.tsv does not exist" in cli("check", "my.bp", "nowhere.tsv").err
+    # A word may be the name of a file.
+    assert cli("contexts", "my.bp", "data.tsv").code == 0
+
+
+@pytest.mark.parametrize("command", [(), ("contexts",), ("engine",)], ids=" ".join)
+def test_without_arguments_the_help_is_printed(cli, command):
+    done = cli(*command)
+    assert done.code == 2
+    assert done.err.startswith("Usage: ") and "--help" in done.err
+    assert " ".join(("bagpack", *command)) in done.err.partition("\n")[0]
+
+
+def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypatch):
+    monkeypatch.chdir(place)
+    for args in (("--quiet", "check", "my.bp", "data.tsv"), ("check", "my.bp", "-q", "data.tsv", "--jobs=1")):
+        assert cli(*args).code == 0
+    for args in ("--jobs 0 basis my.bp", "basis my.bp -j0", "basis my.bp --jobs 0"):
+        assert "--jobs must be at least 1" in cli(*args.split()).sentence(2)
+
+
+def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    root = typer.main.get_command(app)
+    found = {**root.commands, "engine build": root.commands["engine"].commands["build"]}
+    del found["engine"]
+    assert len(found) == 17
+    options = {name: [p for p in one.params if p.param_type_name == "option"] for name, one in found.items()}
+    assert sum(map(len, options.values())) <= 150
+    for name, own in options.items():
+        shown = cli(*name.split(), "--help").out
+        assert len(shown.splitlines()) <= 50 and max(map(len, shown.splitlines())) <= 80, name
+        assert all(max(param.opts, key=len) in shown and param.help for param in own)
+    shown = cli("--help").out
+    places = [shown.index(f"\n{panel}:\n") for panel in COMMANDS]
+    assert places == sorted(places)
+
+
+def test_defaults_of_index_are_those_of_the_library():
+    shown = {param.name: param.default for param in typer.main.get_command(app).commands["index"].params}
+    declared = {field.name: field.default for field in fields(TextOptions)}
+    common = shown.keys() & declared.keys()
+    assert {"case", "level", "annotator", "lang"} <= common
+    assert {name: shown[name] for name in common} == {name: declared[name] for name in common}
+
+
+def test_no_password_is_recorded_with_a_result(monkeypatch):
+    typed = ["evaluate", "my.bp", "d.tsv", "--address", "tcp://me:s3cret@host:8786"]
+    monkeypatch.setattr("sys.argv", ["bagpack", *typed, "--basis", "http://h/x?api_key=s3cret&b=1"])
+    kept = "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"
+    assert typed_command() == kept
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [("127.0.0.1", "http://127.0.0.1:8765"), ("0.0.0.0", "http://localhost:8765"), ("::", "http://localhost:8765"),
+     ("::1", "http://[::1]:8765")],
+)  # fmt: skip
+def test_the_address_that_is_shown_is_one_that_answers(host, address):
+    from bagpack.app.security import ANYWHERE, own_names
+
+    assert address_of(host, 8765) == address
+    name = address.removeprefix("http://").rpartition(":")[0].strip("[]")
+    assert name in own_names(host) or host in ANYWHERE

@@ -10,11 +10,13 @@ import shutil
 import tarfile
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.conftest import run_here
 
 from bagpack import demo
+from bagpack.corpus.build import worker
 from bagpack.data import relations_path
 from bagpack.errors import BagpackError
 from bagpack.tasks.pairs import read_dataset
@@ -87,15 +89,14 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     shutil.copytree(finished[0], tmp_path / "demo")
     again = cli("demo")
     assert again.code == 0, again.err
-    for out in (first, again.out):
-        assert "Its licence: free" in out and "A cat met a lion." in out
-        assert "virus – infection" in out and "virus and infection together" in out
-        assert "which are not among the labelled pairs" in out
-        assert "The report is demo/relations.html" in out
+    for said in (
+        "Its licence: free", "A cat met a lion.", "virus – infection", "virus and infection together",
+        "which are not among the labelled pairs", "The report is demo/relations.html",
+    ):  # fmt: skip
+        assert said in first and said in again.out
     assert "bagpack train" not in again.out
-    names = {path.name for path in (tmp_path / "demo").iterdir()}
-    made = {"enwik8.bp", "enwik8.xml", "part-of.tsv", "relations.bpm", "relations.html", "relations.model"}
-    assert names == made
+    names = " ".join(sorted(path.name for path in (tmp_path / "demo").iterdir()))
+    assert names == "enwik8.bp enwik8.xml part-of.tsv relations.bpm relations.html relations.model"
     commands = [shlex.split(line)[1:] for line in first.splitlines() if line.startswith("bagpack ")]
     assert " ".join(command[0] for command in commands) == "index contexts vectors train explain explain find"
     page = Path("demo/relations.html").read_text(encoding="utf-8")
@@ -103,8 +104,7 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     suggested = [shlex.split(line) for line in first.splitlines() if line.startswith("  bagpack explain")]
     assert not {(w1, w2) for *_, w1, w2 in suggested} & {(w1, w2) for w1, w2, _ in labelled()}
     for command in commands:  # what is printed can be typed
-        more = ["--overwrite"] if command[0] in ("index", "vectors", "train") else []
-        typed = cli(*command, *more)
+        typed = cli(*command, *(["--overwrite"] if command[0] in ("index", "vectors", "train") else []))
         assert typed.code == 0, typed.err
         assert typed.out in first
 
@@ -113,8 +113,6 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
 def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp_path, part_done):
     shutil.copytree(finished[0], tmp_path / "demo")  # only the store is missing: nothing is trained again
     shutil.rmtree(tmp_path / "demo" / "enwik8.bp")
-    from bagpack.corpus.build import worker
-
     run = worker.run
 
     def interrupted(*args, **more):
@@ -125,13 +123,11 @@ def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp
     with monkeypatch.context() as patched:
         patched.setattr(worker, "run", interrupted)
         done = cli("demo")
-    assert done.code == 130
-    assert done.err == "bagpack: interrupted; finished steps are kept: run the same command to continue\n"
+    assert (done.code, done.err.count("finished steps are kept")) == (130, 1)
     done = cli("demo")
     assert done.code == 0
     # Without a finished part nothing is kept, so there is nothing to resume.
-    resumed = "bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out
-    assert resumed is part_done
+    assert ("bagpack index demo/enwik8.xml --out demo/enwik8.bp --resume" in done.out) is part_done
 
 
 def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
@@ -168,11 +164,10 @@ def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
 
 def test_without_a_network_the_small_texts(small_demo, cli, monkeypatch, tmp_path):
     (tmp_path / "cache" / "bagpack" / "tiny-1.tar.gz").unlink()
-    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(BagpackError, match=r"the demo's corpus could not be fetched .*; check the network"):
-        demo.fetch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
     done = cli("demo")
     assert done.code == 0 and "could not be fetched" in done.out and "documentation's small texts" in done.out
     assert "leaf – tree: part" in done.out and "bagpack find" in done.out
+    monkeypatch.setattr(demo, "fetch", Mock(side_effect=BagpackError("no network")))
     assert cli("demo").code == 0  # and again

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
+from bagpack import Corpus, index_corpus
 
 
 def token_line(token):

@@ -1,17 +1,20 @@
 """Every count equals the brute-force oracle's, on hypothesis-made corpora cut into segments anywhere."""
 
+import random
 import tempfile
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bagpack.basis import Basis
+from bagpack import Basis, PairVectorizer
+from bagpack.contexts import concordance
 from bagpack.contexts import count as counting
-from bagpack.corpus.build.index import index_corpus
-from bagpack.vectors.vectorizer import PairVectorizer
+from bagpack.contexts.windows import Windows
 from tests.contexts import oracle
 from tests.contexts.stores import make_store
 
@@ -19,10 +22,8 @@ WORDS = ["a", "b", "c", "d", "e", "é"]
 sentences_of_words = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), min_size=1, max_size=12
 )
-targets = st.one_of(
-    st.sampled_from(WORDS),
-    st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join),
-)
+words = st.sampled_from(WORDS)
+targets = words | st.tuples(words, words).map(" ".join)
 
 
 def features(corpus, pair, terms, **options):
@@ -39,7 +40,7 @@ def features(corpus, pair, terms, **options):
     one=targets,
     two=targets,
     b=st.integers(1, 8),
-    limit=st.one_of(st.none(), st.integers(1, 4)),
+    limit=st.none() | st.integers(1, 4),
     cuts=st.lists(st.integers(1, 11), max_size=2),
     single=st.sampled_from([(4, 4), (1, 2), (0, 3), (5, 6)]),
     pair=st.sampled_from([(2, 5, 2), (0, 1, 3), (1, 0, 0)]),
@@ -52,29 +53,27 @@ def features(corpus, pair, terms, **options):
 def test_every_feature_equals_the_oracle(sentences, one, two, b, limit, cuts, single, pair, marks_per_search):
     terms = oracle.basis_terms(sentences, b)
     w1, w2 = tuple(one.split()), tuple(two.split())
-    expected = oracle.vector(sentences, w1, w2, terms, limit, single, pair)
-    known = {name for s in sentences for name in s}
-    if not ({*w1, *w2} <= known):
+    if not {*w1, *w2} <= {name for s in sentences for name in s}:
         return
+    expected = oracle.vector(sentences, w1, w2, terms, limit, single, pair)
     searching = patch.object(counting, "MARKS_PER_SEARCH", marks_per_search)
     with tempfile.TemporaryDirectory() as folder, searching:
         corpus = make_store(Path(folder), sentences, cuts)
-        windows = f"{single[0]}-{single[1]}/{pair[0]}-{pair[1]}-{pair[2]}"
-        found = features(corpus, (one, two), terms, limit=limit, windows=windows)
-        swapped = features(corpus, (two, one), terms, limit=limit, windows=windows)
+        how = {"limit": limit, "windows": "{}-{}/{}-{}-{}".format(*single, *pair)}
+        found, swapped = (features(corpus, each, terms, **how) for each in ((one, two), (two, one)))
     for word, block in ((w1, "v1:"), (w2, "v2:")):
-        if not any(
-            oracle.occurrences(s, word) for s in sentences
-        ):  # a run that never occurs is an unknown word
+        # A run that never occurs is an unknown word.
+        if not any(oracle.occurrences(s, word) for s in sentences):
             expected = {n: c for n, c in expected.items() if not n.startswith((block, "v12:"))}
     assert found == expected
-    exchange = {"v1": "v2", "v2": "v1"}
+    exchange = str.maketrans(
+        "12+-", "21-+"
+    )  # of the names of blocks and segments, which come before the terms
     turned = {}
     for name, value in expected.items():
         block, segment, term = name.split(":", 2)
-        if block == "v12":
-            segment = ("-" if segment[0] == "+" else "+") + segment[1:]
-        turned[f"{exchange.get(block, block)}:{segment}:{term}"] = value
+        block = block if block == "v12" else block.translate(exchange)
+        turned[f"{block}:{segment.translate(exchange)}:{term}"] = value
     assert swapped == turned
 
 
@@ -112,20 +111,13 @@ def test_targets_with_a_part_of_speech_equal_the_oracle(sentences, one, two, lim
 
 
 @given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
+@settings(max_examples=40)
 def test_basis_equals_the_oracle(sentences, b, cuts):
     with tempfile.TemporaryDirectory() as folder:
         basis = Basis.of(make_store(Path(folder), sentences, cuts), b)
     assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
-    for (first, second), count in zip(basis.bigrams, basis.bigram_counts, strict=True):
-        assert count == sum((s[i], s[i + 1]) == (first, second) for s in sentences for i in range(len(s) - 1))
-
-
-def test_the_papers_sentence_from_raw_text(tmp_path):
-    source = tmp_path / "lion.txt"
-    source.write_text("Lion is the only cat that lives in large social groups.\n")
-    corpus = index_corpus([str(source)], tmp_path / "lion.bp").corpus
-    golden = ("v1:pre:only", "v1:post:that", "v2:post:only", "v12:-betw:only", "v12:-post:that")
-    assert features(corpus, ("cat", "lion"), [("only",), ("that",)]) == dict.fromkeys(golden, 1)
+    counts = Counter(bigram for sentence in sentences for bigram in pairwise(sentence))
+    assert list(basis.bigram_counts) == [counts[bigram] for bigram in basis.bigrams]
 
 
 @pytest.mark.parametrize("table_keys", [2, 3])
@@ -137,3 +129,81 @@ def test_basis_is_exact_when_the_table_is_too_small(tmp_path, monkeypatch, table
     for b in (1, 3, 5, 100):
         basis = Basis.of(corpus, b)
         assert [*((u,) for u in basis.unigrams), *basis.bigrams] == oracle.basis_terms(sentences, b)
+
+
+FORMS = ["lion", "cat", "the", "ice", "cream", "é", "of", "."]
+PAIRS = [
+    ("lion", "cat"), ("cat", "lion"), ("cat", "cat"), ("ice cream", "ice"), ("ice cream", "cat"), ("é", "of"),
+    ("unicorn", "cat"), ("unicorn", "unicorn"),
+]  # fmt: skip
+
+
+_rng = random.Random(5)
+SENTENCES = [[_rng.choice(FORMS) for _ in range(_rng.randint(1, 25))] for _ in range(300)]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("lines"), SENTENCES, cuts=(40, 170))
+
+
+def expected_lines(pair, windows):
+    """Order and the five pieces of the windows of every line, by brute force."""
+    one, two = (tuple(word.split()) for word in pair)
+    if not all(any(oracle.occurrences(s, word) for s in SENTENCES) for word in (one, two)):
+        return []
+    found = []
+    for sign, parts, again in oracle.pair_contexts(
+        SENTENCES, one, two, windows.left, windows.between, windows.right
+    ):
+        if not again:
+            first, second = (two, one) if sign == "-" else (one, two)
+            pieces = (parts["pre"], first, parts["betw"], second, parts["post"])
+            found.append(("±" if one == two else sign, tuple(" ".join(piece).upper() for piece in pieces)))
+    return found
+
+
+def lines_of(concordance):
+    return [(line.order, tuple(piece.strip() for piece in line.pieces[1:6])) for line in concordance]
+
+
+@pytest.mark.parametrize("limit", [None, 0, 3, 50])
+@pytest.mark.parametrize("windows", [Windows(), Windows.parse("3/1-0-3")])
+def test_lines_of_a_pair_equal_the_oracle(corpus, limit, windows):
+    found = [corpus.contexts(*pair, limit=limit, windows=windows) for pair in PAIRS]
+    for pair, one in zip(PAIRS, found, strict=True):
+        every = expected_lines(pair, windows)
+        assert (one.total, lines_of(one)) == (len(every), every[:limit])
+    assert sum(lines.total for lines in found) > 300
+    assert [lines.unknown for lines in found if lines.unknown] == [("unicorn",), ("unicorn",)]
+
+
+def test_lines_of_a_word_equal_the_oracle(corpus):
+    for word in ("cat", "é", "ice cream"):
+        found = corpus.contexts(word, limit=None)
+        pieces = [tuple(piece.strip() for piece in line.pieces) for line in found]
+        expected = oracle.single_contexts(SENTENCES, tuple(word.split()))
+        assert [(before, after) for _, before, _, _, _, after, _ in pieces] == [
+            tuple(" ".join(context[side]).upper() for side in ("pre", "post")) for context in expected
+        ]
+        assert {key for _, _, key, *_ in pieces} == {word.upper()}
+        assert [line.text for line in found] == [
+            " ".join(s).upper() for s in SENTENCES for _ in oracle.occurrences(s, tuple(word.split()))
+        ]
+
+
+def test_pieces_are_the_sentence_as_written_of_which_the_rest_is_cut(tmp_path, monkeypatch):
+    sentence = [f"w{i}" for i in range(200)]
+    store = make_store(tmp_path, [["x"], sentence, ["y"]])
+    for rest, start, end in ((200, 0, 200), (3, 95, 109)):
+        monkeypatch.setattr(concordance, "REST", rest)
+        line = store.contexts("w100", "w103")[0]
+        assert line.text == " ".join(sentence[start:end]).upper()
+        assert [piece.strip() for piece in line.pieces[1:6]] == [
+            "W98 W99",
+            "W100",
+            "W101 W102",
+            "W103",
+            "W104 W105",
+        ]
+        assert line.document == "t0"

@@ -1,51 +1,26 @@
-"""Caps, workers and segments: the same integers, whichever way the work is cut."""
+"""Workers, segments and large numbers: the same integers, whichever way the work is cut."""
 
-import random
+import tracemalloc
 from functools import cache
 
 import numpy as np
 import pytest
 
-from bagpack import parallel
-from bagpack.basis import Basis
+from bagpack import Basis, index_corpus, parallel
 from bagpack.contexts import count as count_module
+from bagpack.contexts.count import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings, Windows
+from bagpack.corpus.options import TextOptions
+from bagpack.errors import UsageError
+from bagpack.parallel import Shared
 from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
 from tests.contexts.stores import assert_equal, make_store
-
-NUMBERED = [
-    [f"u{i}", "cat", f"m{i}", "lion", f"x{i}"] if i % 3 else [f"u{i}", "lion", "cat"] for i in range(60)
-]
-MARKS = Basis(tuple(f"u{i}" for i in range(60)), (("cat", "m1"),))
-
-
-@pytest.fixture(scope="module")
-def random_sentences():
-    """A Zipf-like corpus with long sentences, so that words lie many blocks apart."""
-    rng = random.Random(4)
-    words = [f"w{i}" for i in range(300)]
-    weights = [1 / (i + 1) for i in range(300)]
-    return [rng.choices(words, weights, k=rng.choice([1, 5, 30, 200])) for _ in range(300)]
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory, random_sentences):
-    folder, cuts = tmp_path_factory.mktemp("corpora"), [(), (40, 41, 150), (299,)]
-    return [make_store(folder, random_sentences, own, f"store{n}.bp") for n, own in enumerate(cuts)]
 
 
 def count(corpus, pairs, basis, n_jobs=None, **settings):
     with parallel.settings(n_jobs=n_jobs):
         return count_pairs(corpus, pairs, basis, CountSettings(**settings))
-
-
-def drawn(matrix, row=0, block="v12"):
-    """Numbers of the observations behind a row, by the token that only each of them has."""
-    names = np.array(matrix.feature_names(block))
-    counts = matrix[[row]].tocsr(block).toarray()[0]
-    assert counts.max() <= 1
-    return sorted({int(name.rpartition(":u")[2]) for name in names[counts > 0] if ":u" in name})
 
 
 MANY = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
@@ -58,28 +33,23 @@ def expected(random_sentences):
     """What the oracle counts for each pair, once for each number of tokens between them."""
     terms = [("w0",), ("w2",), ("w9",), ("w1", "w0")]
 
+    @cache
     def vectors(between):
-        return [
-            oracle.vector(
-                random_sentences, tuple(one.split()), tuple(two.split()), terms, 150, pair=(2, between, 2)
-            )
-            for one, two in MANY_PAIRS
-        ]
+        pairs = [(tuple(one.split()), tuple(two.split())) for one, two in MANY_PAIRS]
+        return [oracle.vector(random_sentences, *pair, terms, 150, pair=(2, between, 2)) for pair in pairs]
 
-    return cache(vectors)
+    return vectors
+
+
+# Search or mark; start marks afresh when their numbers run out; a reach of several sentences; pairs in parts.
+WAYS = [
+    (5, 0, 1, 1 << 18), (5, 32, 1, 100), (5, 1 << 30, 1, 64), (5, 1 << 30, (1 << 32) - 2000, 1 << 18),
+    (100, 1 << 30, 1, 1 << 18),
+]  # fmt: skip
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize(
-    ("between", "marks_per_search", "first_mark", "at_once"),
-    [
-        (5, 0, 1, 1 << 18),
-        (5, 32, 1, 100),
-        (5, 1 << 30, 1, 64),
-        (5, 1 << 30, (1 << 32) - 2000, 1 << 18),
-        (100, 1 << 30, 1, 1 << 18),
-    ],
-)  # search or mark; start marks afresh when their numbers run out; a reach of several sentences; pairs in parts
+@pytest.mark.parametrize(("between", "marks_per_search", "first_mark", "at_once"), WAYS)
 def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     corpora, expected, monkeypatch, between, marks_per_search, first_mark, at_once
 ):
@@ -87,13 +57,11 @@ def test_many_pairs_of_a_larger_corpus_equal_the_oracle(
     monkeypatch.setattr(count_module, "MARKS_PER_SEARCH", marks_per_search)
     monkeypatch.setattr(count_module, "FIRST_MARK", first_mark)
     monkeypatch.setattr(count_module, "SUMS_BYTES", 100)  # one word, or a few, at once
-    matrices = [
-        count(corpus, MANY_PAIRS, TERMS, limit=150, windows=Windows(between=between)) for corpus in corpora
-    ]
-    for other in matrices[1:]:
-        assert_equal(matrices[0], other)
-    names = np.array(matrices[0].feature_names())
-    rows = matrices[0].tocsr().toarray()
+    how = {"limit": 150, "windows": Windows(between=between)}
+    first, *others = (count(corpus, MANY_PAIRS, TERMS, **how) for corpus in corpora)
+    for other in others:
+        assert_equal(first, other)
+    names, rows = np.array(first.feature_names()), first.tocsr().toarray()
     for row, pair, counts in zip(rows, MANY_PAIRS, expected(between), strict=True):
         assert {names[i]: int(row[i]) for i in np.flatnonzero(row)} == counts, pair
 
@@ -122,19 +90,63 @@ def test_any_number_of_workers_and_any_segments_give_the_same_bits(corpora, monk
     )
 
 
-@pytest.mark.parametrize("cuts", [(), (1, 2, 3), (10, 30, 59)])
-@pytest.mark.parametrize("limit", [1, 7, 59, 60, 61])
-def test_the_cap_takes_the_first_of_the_corpus(tmp_path, cuts, limit):
-    matrix = count(make_store(tmp_path, NUMBERED, cuts), [("cat", "lion")], MARKS, limit=limit)
-    assert drawn(matrix) == drawn(matrix, block="v1") == list(range(min(limit, 60)))
-    assert matrix.seen.tolist() == [60]
-    assert matrix.counted.tolist() == [min(limit, 60)]
-    assert matrix.capped_pairs == ({"cat lion": 60} if limit < 60 else {})
-    assert matrix.capped_words == ({"cat": 60, "lion": 60} if limit < 60 else {})
+def features(matrix, basis):
+    """(number of the segment, term) → count."""
+    row = matrix.tocsr()
+    return {
+        (int(column) // len(basis), basis.terms[column % len(basis)]): int(value)
+        for column, value in zip(row.indices, row.data, strict=True)
+    }
 
 
-def test_pairs_with_an_unknown_word_are_in_no_task(corpora):
-    one, two, unknown = corpora[0].resolve(["w0", "w1", "unicorn"])
-    pairs = [(unknown, one), (one, two), (two, unknown), (two, two)]
-    divided = list(count_module.divide_pairs(corpora[0], pairs, CountSettings()))
-    assert sorted(np.concatenate([numbers for numbers, _ in divided]).tolist()) == [1, 3]
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """`a` 1.1 million times, in one sentence."""
+    folder = tmp_path_factory.mktemp("repeated")
+    (folder / "a.vert").write_text("<s>\n" + "a\tX\ta\n" * 1_100_000 + "</s>\n")
+    options = TextOptions(max_sentence=3_000_000)
+    return index_corpus([str(folder / "a.vert")], folder / "a.bp", options, jobs=1).corpus
+
+
+def test_rows_with_counts_above_31_bits_are_joined():
+    one = np.array([1])
+    left = [Shared(facts=(one,), held=(narrowed(np.array([n])), np.array([0], np.int32))) for n in (1, 2**31)]
+    for order in ([0, 1], [1, 0]):
+        rows = join_rows(left, np.array(order), 1)
+        assert rows.toarray().ravel()[order].tolist() == [1, 2**31]
+    assert narrowed(np.array([2**31 - 1])).dtype == np.int32
+
+
+@pytest.mark.parametrize(("limit", "most"), [(None, 80e6), (5000, 10e6)])
+def test_a_pair_takes_little_memory_however_often_it_occurs(repeated, limit, most):
+    (target,) = repeated.resolve(["a"])
+    repeated.count_pairs([(target, target)], Basis(("a",), ()), CountSettings(limit=1))
+    tracemalloc.start()
+    counts = repeated.count_pairs([(target, target)], Basis(("a",), ()), CountSettings(limit=limit))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    taken = limit or 1_099_999
+    assert counts.found.tolist() == [[1_099_999, 1_099_999]]
+    assert counts.taken.tolist() == [[taken, taken]]
+    if limit is None:
+        assert counts.rows.toarray()[0].tolist() == [1_099_998, 0, 1_099_998] * 2
+    assert peak < most
+
+
+@pytest.mark.costly
+def test_a_basis_of_more_than_a_million_terms(tmp_path):
+    sentences = [["a", "b", "lion", "c", "d", "cat", "a", "b"], ["cat", "lion", "e"]] * 3
+    source = make_store(tmp_path, sentences)
+    unigrams, bigrams = ("a", "c", "e"), (("a", "b"), ("c", "d"))
+    small = count_pairs(source, [("lion", "cat")], Basis(unigrams, bigrams), CountSettings())
+    more = tuple(map(str, range(550_000)))
+    basis = Basis(more + unigrams, (*((word, more[0]) for word in more), *bigrams))
+    large = count_pairs(source, [("lion", "cat")], basis, CountSettings())
+    assert features(large, basis) == features(small, Basis(unigrams, bigrams))
+    assert sum(features(large, basis).values()) > 20
+    for wrong, problem in (
+        (Basis(tuple(map(str, range(2_200_000))), ()), "2,200,000 terms; give at most 2,097,144"),
+        (Basis((), tuple((f"a{i}", f"b{i}") for i in range(20_000))), "20,000 first and 20,000 second words"),
+    ):
+        with pytest.raises(UsageError, match=problem):
+            source.count_words(source.resolve(["lion"]), wrong, CountSettings())

@@ -1,11 +1,15 @@
-"""Targets with a part of speech, as users write them; the counts are in test_against_oracle.py."""
+"""Targets as users write them: with parts of speech, as runs of words, as forms."""
+
+from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from bagpack.basis import Basis
-from bagpack.contexts.targets import resolve_targets
+from bagpack import Basis, index_corpus
+from bagpack.contexts.targets import Target, resolve_targets, usual_keys
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.build.index import index_corpus
+from bagpack.corpus.options import TextOptions
 from bagpack.corpus.segment import Segment
 from bagpack.errors import InputError, UsageError
 from bagpack.tasks.pairs import read_dataset, read_pairs
@@ -21,14 +25,9 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """One token a line, so that lemmas may have a slash."""
+    """Lemmas may have a slash: only the last part is the tag."""
     place = tmp_path_factory.mktemp("tagged")
-    text = ""
-    for sentence in SENTENCES:
-        parts = (token.rpartition("/") for token in sentence)
-        text += "<s>\n" + "".join(f"{form}\t{tag}\t{form}\n" for form, _, tag in parts) + "</s>\n"
-    (place / "a.vert").write_text(text)
-    return index_corpus([str(place / "a.vert")], place / "s").corpus
+    return make_store(place, SENTENCES, line=lambda token: "{0}\t{2}\t{0}".format(*token.rpartition("/")))
 
 
 def names(corpus, *words):
@@ -43,24 +42,19 @@ def test_a_tag_behind_a_word_is_a_part_of_speech_and_any_other_slash_is_not(corp
 
 
 def test_each_word_of_several_may_have_one(corpus):
-    assert names(corpus, "ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream") == [
-        "ice cream/NOUN", "ice/NOUN cream/NOUN", None,
-    ]  # fmt: skip
-    assert names(corpus, "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN") == ["saw/NOUN cut/VERB", None]
+    asked = ("ice cream/NOUN", "ice/N_cream/N", "ice/VERB cream", "saw/NOUN cut/VERB", "saw/NOUN cut/NOUN")
+    assert names(corpus, *asked) == ["ice cream/NOUN", "ice/NOUN cream/NOUN", None, "saw/NOUN cut/VERB", None]
 
 
 def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
     """In a corpus of lemmas, saw/VERB is see/VERB, and saw/NOUN the tool."""
-    (tmp_path / "a.vert").write_text(
-        "<s>\n" + "saw\tVVD\tsee\n" * 3 + "saws\tNNS\tsaw\nsaw\tNN\tsaw\n</s>\n", encoding="utf-8"
-    )
-    corpus = index_corpus([str(tmp_path / "a.vert")], tmp_path / "s").corpus
+    lines = ["saw\tVVD\tsee"] * 3 + ["saws\tNNS\tsaw", "saw\tNN\tsaw"]
+    corpus = make_store(tmp_path, [lines], line=str)
     assert names(corpus, "saw/VERB", "saw/NOUN", "see/VERB") == ["see/VERB", "saw/NOUN", "see/VERB"]
 
 
-def test_a_corpus_without_tags_says_so(tmp_path, corpus):
-    (tmp_path / "a.txt").write_text("They saw the saw.\n")
-    plain = index_corpus([str(tmp_path / "a.txt")], tmp_path / "s").corpus
+def test_a_corpus_without_tags_says_so(tmp_path):
+    plain = make_store(tmp_path, [["they", "saw"]], line=lambda word: f"{word}\t{word}")
     with pytest.raises(UsageError, match="has no parts of speech, so saw/NOUN cannot be counted; write saw"):
         resolve_targets(plain, ["saw/NOUN"])
     assert names(plain, "N/A", "they") == [None, "they"]  # a short form may be part of a word
@@ -94,15 +88,11 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
         read_pairs(table, {"pos1": "Q"})
 
 
-def test_commands(corpus, tmp_path, cli):
-    found = cli("contexts", corpus.path, "saw/V", "--json")
-    assert found.code == 0 and '"total": 2' in found.out
-    found = cli("contexts", corpus.path, "saw/VERB", "wood/N", "--json")
-    assert '"total": 1' in found.out
-    (tmp_path / "p.tsv").write_text("w1\tw2\nsaw\twood\n")
+def test_commands(corpus, tmp_path, write, cli):
+    for asked, total in ((("saw/V",), 2), (("saw/VERB", "wood/N"), 1)):
+        assert f'"total": {total}' in cli("contexts", corpus.path, *asked, "--json").out
     asked = ("--out", tmp_path / "m.tsv", "--columns", "pos1=VERB", "-b", "3")
-    done = cli("vectors", corpus.path, tmp_path / "p.tsv", *asked)
-    assert done.code == 0
+    assert cli("vectors", corpus.path, write("p.tsv", "w1\tw2\nsaw\twood\n"), *asked).code == 0
     assert {line.split("\t")[0] for line in (tmp_path / "m.tsv").read_text().splitlines()[1:]} == {"saw/VERB"}
 
 
@@ -111,3 +101,82 @@ def test_without_tags_nothing_else_is_looked_at(corpus, tmp_path, monkeypatch):
     plain = make_store(tmp_path, [list("abab")])
     monkeypatch.setattr(Segment, "tags", property(lambda self: pytest.fail("tags were read")))
     count_pairs(plain, [("a", "b")], Basis.of(plain, 3), CountSettings())
+
+
+LETTERS = ("a", "b", "c")
+TOKENS = st.tuples(st.sampled_from(("a", "A", "b", "c")), st.sampled_from(LETTERS))
+SOME_SENTENCES = st.lists(st.lists(TOKENS, min_size=1, max_size=5), min_size=1, max_size=12)
+
+
+def store_of(folder, sentences, cuts=()):
+    """A store of tokens given as (form, lemma)."""
+    return make_store(folder, sentences, cuts, line=lambda token: f"{token[0]}\tX\t{token[1]}")
+
+
+class Oracle:
+    """What the lookup must find, from lists of tokens."""
+
+    def __init__(self, sentences):
+        self.sentences = [[(form.casefold(), lemma) for form, lemma in s] for s in sentences]
+        self.tokens = [token for s in self.sentences for token in s]
+        self.lemmas = Counter(lemma for _, lemma in self.tokens)
+
+    def as_form(self, word):
+        keys = Counter(lemma for form, lemma in self.tokens if form == word)
+        return min(keys, key=lambda key: (-keys[key], key)) if keys else None
+
+    def as_lemma(self, word):
+        return word if word in self.lemmas else self.as_form(word)
+
+    def stands(self, run):
+        return any(
+            tuple(lemma for _, lemma in s[i : i + len(run)]) == run
+            for s in self.sentences
+            for i in range(len(s))
+        )
+
+    def resolve(self, words):
+        literal = tuple(map(self.as_lemma, words))
+        if None in literal:
+            return None
+        forms = tuple(self.as_form(word) or key for word, key in zip(words, literal, strict=True))
+        return next((Target(run) for run in (literal, forms) if self.stands(run)), None)
+
+
+@pytest.mark.costly
+@settings(max_examples=40)
+@given(
+    SOME_SENTENCES,
+    st.lists(st.integers(0, 11), max_size=3),
+    st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3), max_size=6),
+)
+def test_words_and_runs_are_looked_up_as_the_oracle_does_for_any_segments(tmp_path, sentences, cuts, runs):
+    oracle = Oracle(sentences)
+    expected = [oracle.resolve(run) for run in runs]
+    corpus = store_of(tmp_path, sentences, cuts)
+    assert resolve_targets(corpus, [" ".join(run) for run in runs]) == expected
+    assert resolve_targets(corpus, ["_".join(run).upper() for run in runs]) == expected
+    forms = [*LETTERS, "d"]
+    assert usual_keys(corpus, forms) == {f: oracle.as_form(f) for f in forms if oracle.as_form(f)}
+
+
+def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path, write):
+    text = (
+        "The living room is large. Two living things. He makes a living, they make livings. A firing squad.\n"
+    )
+    corpus = index_corpus([str(write("room.txt", text))], tmp_path / "room.bp").corpus
+    for asked in ("living room", "Living_Room", "live room"):
+        [line] = corpus.contexts(asked)
+        assert line.pieces[2].strip() == "living room"
+    assert corpus.contexts("living squad").unknown == ("living squad",)
+
+
+def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path):
+    (tmp_path / "zh.txt").write_text(
+        "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n", encoding="utf-8"
+    )
+    corpus = index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", TextOptions(level="form")).corpus
+    counts = {"动物": 3, "动物园": 1, "T恤": 1, "动物 园": 1, "物动": 0, "ネコ": 1, "猫": 0, "动": 3}
+    for word, count in counts.items():
+        found = corpus.contexts(word)
+        assert (found.total, found.unknown) == (count, () if count else (word,))

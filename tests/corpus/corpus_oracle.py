@@ -6,20 +6,30 @@ import html
 import json
 import lzma
 import re
+import subprocess
 import unicodedata
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
+import pytest
 
-from bagpack.corpus.build.index import index_corpus
-from bagpack.corpus.corpus import Corpus
+from bagpack import Corpus, index_corpus
 from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.files import zstd
 
+DATA = Path(__file__).parent / "data"
 COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+
+
+def samples(name: str) -> list:
+    """What the lines of a data file hold, as JSON."""
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+
+
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
 BOUNDARY_TAGS = ["s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"]
 KNOWN_TAGS = DOCUMENT_TAGS + BOUNDARY_TAGS
@@ -61,12 +71,16 @@ def words(corpus: Corpus) -> list[list[str]]:
     return [[form for form, _, _ in tokens] for _, tokens in sentences(corpus)]
 
 
+def manifest_of(store: Path) -> dict:
+    return json.loads((Path(store) / "manifest.json").read_text())
+
+
 def files_of(store: Path) -> dict[str, bytes]:
     """Every file that a store's manifest names with its bytes; of an unfinished one, every file."""
     store = Path(store)
     found = [path for path in sorted(store.rglob("*")) if path.is_file() and path.name != ".bagpack-lock"]
     if (store / "manifest.json").exists():
-        manifest = json.loads((store / "manifest.json").read_text())
+        manifest = manifest_of(store)
         named = {manifest["lexicon"]["directory"], *(entry["name"] for entry in manifest["segments"])}
         found = [path for path in found if path.parent.name in named or path.name == "manifest.json"]
     return {str(path.relative_to(store)): path.read_bytes() for path in found}
@@ -74,21 +88,19 @@ def files_of(store: Path) -> dict[str, bytes]:
 
 def content_of(store: Path) -> list[bytes]:
     """The arrays of a store's segments and its lexicon, whatever their names are."""
-    manifest = json.loads((Path(store) / "manifest.json").read_text())
-    places = [*(segment_of(store, number) for number in range(len(manifest["segments"]))), lexicon_of(store)]
-    files = [path for place in places for path in sorted(place.iterdir()) if path.suffix != ".json"]
-    return [path.read_bytes() for path in files]
+    segments = (segment_of(store, number) for number in range(len(manifest_of(store)["segments"])))
+    files = [path for place in (*segments, lexicon_of(store)) for path in sorted(place.iterdir())]
+    return [path.read_bytes() for path in files if path.suffix != ".json"]
 
 
 def segment_of(store: Path, number: int = 0) -> Path:
     """The directory of a segment of a store."""
-    manifest = json.loads((Path(store) / "manifest.json").read_text())
-    return Path(store) / "segments" / manifest["segments"][number]["name"]
+    return Path(store) / "segments" / manifest_of(store)["segments"][number]["name"]
 
 
 def lexicon_of(store: Path) -> Path:
     """The directory of a store's lexicon."""
-    return Path(store) / json.loads((Path(store) / "manifest.json").read_text())["lexicon"]["directory"]
+    return Path(store) / manifest_of(store)["lexicon"]["directory"]
 
 
 def unescape(text: str) -> str:
@@ -162,3 +174,14 @@ def text_of(segment, start, end):
     found = segment.tokens[start:end].tolist()
     pieces = [" " * (not token >> 30 & 1) + segment.forms[token & (1 << 30) - 1] for token in found]
     return "".join(pieces).strip()
+
+
+@contextmanager
+def small_disk(path: Path, size: str):
+    """A tmpfs of a few megabytes; an array on it may still be mapped at the end."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], check=False).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)

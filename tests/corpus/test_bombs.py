@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,10 +18,14 @@ pytestmark = pytest.mark.skipif(
 )
 INDEX = """
 import resource, sys
+from itertools import islice
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-from bagpack.corpus.build.index import index_corpus
+from bagpack import index_corpus
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.readers.parquet import ParquetReader
 from bagpack.errors import BagpackError
+read = ParquetReader.read
+ParquetReader.read = lambda *arguments: islice(read(*arguments), int(sys.argv[3]))
 try:
     corpus = index_corpus([sys.argv[1]], sys.argv[2], TextOptions(level="form", annotator="none"), jobs=1).corpus
     print("TOKENS", corpus.tokens)
@@ -31,17 +36,9 @@ print("PEAK", next(int(line.split()[1]) for line in open("/proc/self/status") if
 """
 
 
-def index_apart(source, out, timeout=300):
-    """What indexing a file ends with, and the process's peak memory in MiB."""
-    command = [sys.executable, "-c", INDEX, str(source), str(out)]
-    done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
-    lines = done.stdout.decode().splitlines()
-    assert lines, done.stderr.decode()[-2000:]
-    return lines[0], int(lines[1].split()[1])
-
-
-def pack(kind, piece, times, path):
-    """A compressed file of a piece many times over, made without ever holding it: in one frame, or in many streams."""
+def endless_line(path, kind):
+    """Made without ever holding it: in one frame, or in many streams."""
+    piece, times = b"a" * (1 << 20), 3000
     with open(path, "wb") as out:
         if kind == "zst":
             compressor = zstd.ZstdCompressor()
@@ -50,74 +47,70 @@ def pack(kind, piece, times, path):
             out.write(compressor.flush())
         else:
             out.write(COMPRESSORS[kind](piece) * times)
-    return path
 
 
-@pytest.mark.parametrize("kind", COMPRESSORS)
-def test_one_endless_line(kind, tmp_path):
-    bomb = pack(kind, b"a" * (1 << 20), 3000, tmp_path / f"a.txt.{kind}")
-    assert bomb.stat().st_size < 8 << 20
-    found, peak = index_apart(bomb, tmp_path / "s")
-    assert "is a line of more than 32 MiB" in found
-    assert peak < 700
+LINE = b"lions sleep all day in the shade of the trees that grow there.\n"
 
 
-def test_one_block_of_wrapped_lines(tmp_path):
+def wrapped_lines(path):
     """Hard-wrapped text in which no paragraph ever ends."""
-    line = b"lions sleep all day in the shade of the trees that grow there.\n"
-    bomb = tmp_path / "a.txt.gz"
-    bomb.write_bytes(gzip.compress(line + b"\n" + line * (1 << 14)) + gzip.compress(line * (1 << 14)) * 20)
-    assert is_wrapped(gzip.decompress(bomb.read_bytes())[: 1 << 16])
-    found, peak = index_apart(bomb, tmp_path / "s")
-    assert found == f"TOKENS {14 * (1 + 21 * (1 << 14))}"
-    assert peak < 450  # as one paragraph it would take 640
+    path.write_bytes(gzip.compress(LINE + b"\n" + LINE * (1 << 14)) + gzip.compress(LINE * (1 << 14)) * 20)
+    assert is_wrapped(gzip.decompress(path.read_bytes())[: 1 << 16])
 
 
-def test_a_dictionary_page_that_stands_for_gigabytes(tmp_path):
-    text = pa.array(["lions sleep. " * 80_000])  # 1 MB
-    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 1024, pa.int32()), text)
-    pq.write_table(pa.table({"text": rows}), tmp_path / "a.parquet", compression="zstd")
-    assert (tmp_path / "a.parquet").stat().st_size < 4000
-    script = INDEX.replace("index_corpus(", "index_some(").replace(
-        "from bagpack.errors",
-        "from itertools import islice\nfrom bagpack.corpus.readers.parquet import ParquetReader\n"
-        "read = ParquetReader.read\nParquetReader.read = lambda *arguments: islice(read(*arguments), 4)\n"
-        "from bagpack.corpus.build.index import index_corpus as index_some\nfrom bagpack.errors",
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "a.parquet", tmp_path / "s"],
-        capture_output=True, check=True, timeout=300,
-    )  # fmt: skip
-    tokens, peak = done.stdout.decode().splitlines()
-    assert tokens == f"TOKENS {4 * 80_000 * 3}"
-    assert int(peak.split()[1]) < 900
-
-
-def test_long_ids_in_parquet(tmp_path):
-    ids = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int32()), pa.array(["x" * (5 << 20)]))
-    plain = {"compression": "zstd", "store_schema": False}  # that would say that strings are a dictionary
-    wide = pa.table({"other": ids, "text": ["Lions."] * 300})
-    pq.write_table(wide, tmp_path / "b.parquet", **plain)
-    found, peak = index_apart(tmp_path / "b.parquet", tmp_path / "b")  # no attribute is that long
-    assert found.startswith("TOKENS 600")
-    assert peak < 700
-    pq.write_table(pa.table({"id": ids, "text": ["Lions."] * 300}), tmp_path / "a.parquet", **plain)
-    found, peak = index_apart(tmp_path / "a.parquet", tmp_path / "s")
-    assert "has an id of more than 65,536 characters; name another --id-field" in found
-    assert peak < 700
-
-
-@pytest.mark.parametrize("piece", [b"<pages\n", b"[[a|b]] {{c}} ''d''\n"])
-def test_a_wiki_page_without_an_end(piece, tmp_path):
+def endless_page(path, piece):
     head = b"<mediawiki>\n<page>\n<title>A</title>\n<ns>0</ns>\n<revision><text>"
-    bomb = tmp_path / "a.xml.gz"
-    bomb.write_bytes(
-        gzip.compress(head) + gzip.compress(piece * (1 << 17)) * 80 + gzip.compress(b"</text></page>\n")
-    )
-    found, peak = index_apart(bomb, tmp_path / "s")
-    assert found.startswith("ERROR")
-    assert "has a page" in found
-    assert peak < 600
+    pieces = gzip.compress(piece * (1 << 17)) * 80
+    path.write_bytes(gzip.compress(head) + pieces + gzip.compress(b"</text></page>\n"))
+
+
+def parquet(path, **columns):
+    """A value that comes with a number of times is held once, in a dictionary page; others have no dictionary."""
+    table, repeated = {}, [name for name, value in columns.items() if isinstance(value, tuple)]
+    for name, value in columns.items():
+        table[name] = value
+        if name in repeated:
+            table[name] = pa.DictionaryArray.from_arrays(
+                pa.array([0] * value[1], pa.int32()), pa.array([value[0]])
+            )
+    # The schema of Arrow, which is stored as well, would say that strings of an id are a dictionary.
+    how = {"compression": "zstd", "use_dictionary": repeated, "store_schema": len(columns) == 1}
+    pq.write_table(pa.table(table), path, **how)
+
+
+LONG = ("x" * (5 << 20), 150)
+# What each file is called, how it is made, what indexing it ends with, and the most memory in MiB.
+BOMBS = {
+    **{f"a.txt.{kind}": (partial(endless_line, kind=kind), "line of more than 32 MiB", 700) for kind in COMPRESSORS},
+    # As one paragraph it would take 640.
+    "b.txt.gz": (wrapped_lines, f"TOKENS {14 * (1 + 21 * (1 << 14))}", 450),
+    "c.xml.gz": (partial(endless_page, piece=b"<pages\n"), "has a page", 600),
+    "d.xml.gz": (partial(endless_page, piece=b"[[a|b]] {{c}} ''d''\n"), "has a page", 600),
+    "dictionary.parquet": (
+        partial(parquet, text=("lions sleep. " * 80_000, 1024)), f"TOKENS {4 * 80_000 * 3}", 900,
+    ),
+    # No attribute is that long, but an id may be meant to.
+    "wide.parquet": (partial(parquet, other=LONG, text=["Lions."] * 150), "TOKENS 300", 700),
+    "ids.parquet": (partial(parquet, id=LONG, text=["Lions."] * 150), "name another --id-field", 700),
+    "long.parquet": (partial(parquet, text=["a" * (200 << 20)]), "expands to more bytes than text does", 500),
+    # No end of a sentence is followed by white space; as a whole, it would take 0.8 GB.
+    "e.txt": (lambda path: path.write_text("(.)!?' " * 2_000_000), "TOKENS 12000000", 500),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb(name, tmp_path):
+    make, expected, most = BOMBS[name]
+    make(tmp_path / name)
+    assert name == "e.txt" or (tmp_path / name).stat().st_size < 8 << 20
+    rows = "4" if name == "dictionary.parquet" else "1000"  # of a gigabyte, no more are needed
+    command = [sys.executable, "-c", INDEX, tmp_path / name, tmp_path / "s", rows]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout, done.stderr[-2000:]
+    found, peak = done.stdout.splitlines()
+    print(name, found, peak)
+    assert expected in found
+    assert int(peak.split()[1]) < most
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -127,23 +120,6 @@ def test_deeply_nested_json(opening, tmp_path, write, cli):
     done = cli("index", source, "--out", tmp_path / "s", "--jobs", 1)
     assert (done.code, "a.jsonl:2 is" in done.err) == (1, True)
     assert cli("index", source, "--out", tmp_path / "s", "--jobs", 1, "--bad-lines", "skip").code == 0
-
-
-def test_a_parquet_page_of_one_long_value(tmp_path):
-    table = pa.table({"text": ["a" * (200 << 20)]})
-    pq.write_table(table, tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
-    assert (tmp_path / "a.parquet").stat().st_size < 1 << 20
-    found, peak = index_apart(tmp_path / "a.parquet", tmp_path / "s")
-    assert "expands to more bytes than text does" in found
-    assert peak < 500
-
-
-def test_a_long_line_of_punctuation(tmp_path):
-    """No end of a sentence is followed by white space; as a whole, it took 1.1 GB."""
-    (tmp_path / "a.txt").write_text("(.)!?' " * 3_000_000)
-    found, peak = index_apart(tmp_path / "a.txt", tmp_path / "s")
-    assert found == "TOKENS 18000000"
-    assert peak < 700
 
 
 @pytest.mark.parametrize("kilobytes", [100_000, 300_000])  # too little for numpy, and for numba

@@ -1,6 +1,7 @@
 """`kill -9` at any moment, then --resume: the same bytes as a build that nobody disturbed."""
 
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -8,23 +9,23 @@ import time
 import pytest
 from corpus_oracle import content_of, files_of, words
 from test_building import conllu, jsonl, prose, vertical
+from tests.conftest import LIMIT
 from tests.kills import killed_at, moments_of
 
-from bagpack.artefacts import locked
-from bagpack.corpus.build.index import index_corpus
+from bagpack import Corpus, index_corpus
+from bagpack.artefacts import LOCK, locked
 from bagpack.corpus.build.plan import make_plan
 from bagpack.corpus.build.worker import build_part
-from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.options import TextOptions
 from bagpack.errors import StoreError
 
-BUILD = {"jobs": 1, "part_bytes": 12_000}
+BUILD = {"jobs": 1, "part_bytes": 6_000}
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     place = tmp_path_factory.mktemp("sources")
-    made = {"a.vert": vertical(12), "b.conllu": conllu(8), "c.txt": prose(60), "d.jsonl": jsonl()}
+    made = {"a.vert": vertical(6), "b.conllu": conllu(4), "c.txt": prose(30), "d.jsonl": jsonl(80)}
     for name, text in made.items():
         (place / name).write_text(text)
     return sorted(map(str, place.iterdir()))
@@ -35,8 +36,10 @@ def dying(step, *args, **options):
     return killed_at(step, lambda: index_corpus(*args, **options))
 
 
-def is_store(path):
-    return (path / "manifest.json").exists()
+def copy(source, target):
+    shutil.rmtree(target, ignore_errors=True)
+    if source.exists():
+        shutil.copytree(source, target)
 
 
 @pytest.mark.parametrize("how", ["build", "overwrite", "append"])
@@ -46,28 +49,23 @@ def test_killed_at_any_moment(how, sources, tmp_path):
     given = sources[2:] if how == "append" else sources
     options = {**BUILD, **({how: True} if before else {})}
     out, again, seen = tmp_path / "s", tmp_path / "again", content_of if how == "overwrite" else files_of
-
-    def copy(source, target):
-        subprocess.run(["rm", "-rf", target], check=True)
-        if source.exists():
-            subprocess.run(["cp", "-r", source, target], check=True)
-
     if before:
         index_corpus(before, tmp_path / "base", **BUILD)
     copy(tmp_path / "base", out)
     moments = moments_of(lambda: index_corpus(given, out, **options))
     copy(out, tmp_path / "whole")
+    old, new = (seen(path) if path.exists() else None for path in (tmp_path / "base", tmp_path / "whole"))
     for step in moments:
         copy(tmp_path / "base", out)
         opened = Corpus.open(out) if before else None
         assert dying(step, given, out, **options) == (step != moments[-1])
         if before:
             assert Corpus.open(out).verify() == opened.verify() == []
-            assert seen(out) in (seen(tmp_path / "base"), seen(tmp_path / "whole"))
+            assert seen(out) in (old, new)
         for repeated in ({"resume": True}, *([{}] if how == "append" else [])):
             copy(out, again)
             corpus = index_corpus(given, again, **options, **repeated).corpus
-            assert seen(again) == seen(tmp_path / "whole")
+            assert seen(again) == new
             names = {entry["name"] for entry in corpus.manifest["segments"]}
             assert how == "overwrite" or {path.name for path in again.glob("segments/*")} == names
     assert moments[-1] > 100
@@ -84,25 +82,23 @@ def test_dying_again_and_again_while_resuming(sources, tmp_path):
 
 
 def test_what_is_left_is_swept_by_the_next_writer(sources, tmp_path):
-    """Segments of an append that was given up, and what an overwrite replaced; nothing that is not ours."""
-    out = tmp_path / "s"
+    """Segments of an append that was given up, and what an overwrite replaced."""
+    out, step = tmp_path / "s", 40
     index_corpus(sources[:1], out, **BUILD)
-    step = 40
     while not (dying(step, sources[1:], out, append=True, **BUILD) and any(out.glob("segments/*.json"))):
         step += 20
         assert step < 1000
-    (out / "segments" / "notes.txt").write_text("mine")
     corpus = index_corpus(sources[1:2], out, append=True, **BUILD).corpus
-    named = {entry["name"] for entry in corpus.manifest["segments"]}
-    assert {path.name for path in (out / "segments").iterdir()} == {*named, "notes.txt"}
+    names = {entry["name"] for entry in corpus.manifest["segments"]}
+    assert {path.name for path in (out / "segments").iterdir()} == names
     index_corpus(sources[2:3], out, overwrite=True, **BUILD)
     assert words(corpus)  # it was open, and keeps its view
-    index_corpus(sources[3:], out, append=True, **BUILD)
+    corpus = index_corpus(sources[3:], out, append=True, **BUILD).corpus
     lexicons = [path.name for path in out.glob("lexicon-*")]
     assert len(lexicons) <= 2  # that of the manifest, and the one before it, which readers may have open
     assert {path.name for path in out.iterdir()} == {".bagpack-lock", "manifest.json", "segments", *lexicons}
-    named = {entry["name"] for entry in Corpus.open(out).manifest["segments"]}
-    assert {path.name for path in (out / "segments").iterdir()} == {*named, "notes.txt"}
+    names = {entry["name"] for entry in corpus.manifest["segments"]}
+    assert {path.name for path in (out / "segments").iterdir()} == names
 
 
 def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
@@ -110,28 +106,33 @@ def test_a_finished_build_is_left_as_it_is(sources, tmp_path):
     before = files_of(index_corpus(sources, out, **BUILD).corpus.path)
     done = index_corpus(sources, out, resume=True, notice=said.append, **BUILD)
     assert (done.new_tokens, done.corpus.tokens) == (0, Corpus.open(out).tokens)
-    assert len(said) == 1
-    assert said[0].startswith(f"{out} is finished: nothing is left to resume")
-    with pytest.raises(StoreError, match=r"was finished with other --level, --bad-lines;"):
+    assert len(said) == 1 and "nothing is left to resume" in said[0]
+    with pytest.raises(StoreError, match=r"other --level, --bad-lines;"):
         index_corpus(sources, out, {"level": "form", "bad_lines": "skip"}, resume=True, **BUILD)
-    with pytest.raises(StoreError, match=r"was finished with other sources"):
+    with pytest.raises(StoreError, match=r"other sources"):
         index_corpus(sources[1:], out, resume=True, **BUILD)
     assert files_of(out) == before
 
 
+def test_a_build_killed_before_anything_was_finished_is_simply_begun_again(sources, tmp_path):
+    """Nothing is kept that --resume could use, so no option is asked for."""
+    (tmp_path / "s" / "segments" / ("0" * 32 + "-000.new")).mkdir(parents=True)
+    (tmp_path / "s" / "work" / "progress").mkdir(parents=True)
+    (tmp_path / "s" / LOCK).touch()
+    index_corpus(sources[:1], tmp_path / "s", **BUILD)
+    assert Corpus.open(tmp_path / "s").verify() == []
+
+
 def test_only_one_build_at_a_time_in_one_place(sources, tmp_path):
     out = tmp_path / "s"
-    with locked(out):
-        for options in ({}, {"resume": True}, {"overwrite": True}):
-            with pytest.raises(StoreError, match="another bagpack command is working in"):
-                index_corpus(sources, out, **BUILD, **options)
-    index_corpus(sources, out, **BUILD)
-    before = files_of(out)
-    with locked(out):
-        for options in ({"append": True}, {"overwrite": True}):
-            with pytest.raises(StoreError, match="another bagpack command is working in"):
-                index_corpus(sources[1:], out, **BUILD, **options)
-    assert files_of(out) == before
+    for given, hows in ((sources, ("", "resume", "overwrite")), (sources[1:], ("append", "overwrite"))):
+        before = files_of(out)
+        for how in hows:
+            with locked(out), pytest.raises(StoreError, match="another bagpack command is working in"):
+                index_corpus(given, out, **BUILD, **({how: True} if how else {}))
+        assert files_of(out) == before
+        if given is sources:
+            index_corpus(sources, out, **BUILD)
 
 
 def test_workers_that_outlive_their_build_do_no_harm(sources, tmp_path):
@@ -154,10 +155,9 @@ def test_workers_that_outlive_their_build_do_no_harm(sources, tmp_path):
 
 SCRIPT = """
 import sys
-from bagpack.artefacts import locked
 from bagpack.corpus.build.index import index_corpus
 out, resume, *sources = sys.argv[1:]
-index_corpus(sources, out, jobs=2, part_bytes=12_000, resume=resume == "resume")
+index_corpus(sources, out, jobs=2, part_bytes=6_000, resume=resume == "resume")
 """
 
 
@@ -165,10 +165,9 @@ index_corpus(sources, out, jobs=2, part_bytes=12_000, resume=resume == "resume")
 def test_a_real_process_with_workers(sources, tmp_path, write, workers):
     """Vertical text alone is read by threads of the process that is killed; processes are left to themselves."""
     if workers == "threads":
-        sources = [str(write("long.vert", vertical(300)))]
+        sources = [str(write("long.vert", vertical(150)))]
     expected = files_of(index_corpus(sources, tmp_path / "whole", **BUILD).corpus.path)
-    moments = random.Random(11)
-    out = tmp_path / "s"
+    moments, out = random.Random(11), tmp_path / "s"
     command = [sys.executable, "-c", SCRIPT, out]
     begun = subprocess.Popen([*command, "begin", *sources])
     wanted = moments.randint(1, 4)
@@ -177,7 +176,7 @@ def test_a_real_process_with_workers(sources, tmp_path, write, workers):
     time.sleep(moments.random() * 0.05)
     begun.kill()
     assert begun.wait() != 0
-    assert not is_store(out)
-    subprocess.run([*command, "resume", *sources], check=True, timeout=120)
+    assert not (out / "manifest.json").exists()
+    subprocess.run([*command, "resume", *sources], check=True, timeout=LIMIT)
     assert files_of(out) == expected
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["s", "whole"]

@@ -1,18 +1,25 @@
-"""Counts of pairs: names, selections, what is counted again, on disk, and what other tools read."""
+"""Counts of pairs and their vectorizer: names, selections, what is counted again, on disk, and in scikit-learn."""
 
 import pickle
-import shutil
+import re
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
 
-from bagpack import Basis, PairCounts
+from bagpack import Basis, Corpus, PairCounts, PairVectorizer, index_corpus
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.corpus import Corpus
-from bagpack.errors import BagpackError, StoreError, UsageError
+from bagpack.errors import BagpackError, InputError, StoreError, UsageError
 from bagpack.names import feature_names
 from bagpack.vectors import counts as counting
 from bagpack.vectors.counts import CountCache, count_cached, count_pairs, forget
@@ -20,7 +27,7 @@ from bagpack.vectors.storage import ARRAYS, export, verify_matrix
 from tests.contexts.stores import assert_equal, make_store
 from tests.forging import assert_damage_is_found, data_of, forge
 from tests.synthetic import counts_of, make_counts
-from tests.vectors.conftest import PAIRS, SENTENCES
+from tests.vectors.conftest import PAIRS
 
 GOLDEN_NAMES = """
 v1:pre:T v1:pre:U V v1:post:T v1:post:U V v2:pre:T v2:pre:U V v2:post:T v2:post:U V
@@ -47,37 +54,31 @@ def test_feature_names_stand_in_the_order_of_the_specification():
         feature_names(["T"], "v1v3")
 
 
-def test_what_is_known_of_each_pair(matrix):
+def test_what_is_known_of_each_pair(matrix, corpus):
     assert len(matrix) == 7
     assert matrix.n_w1.tolist() == [18, 6, 18, 3, 0, 3, 18]
     assert matrix.n_w2.tolist() == [6, 18, 18, 3, 18, 3, 6]
     assert matrix.n_plus.tolist() == [3, 6, 6, 3, 0, 3, 3]
     assert matrix.n_minus.tolist() == [6, 3, 6, 0, 0, 0, 6]
-    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
     assert matrix.unknown_words == ["unicorn"]
-    assert matrix[[4]].tocsr("v1").nnz == 0
-    assert matrix[[4]].tocsr("v2").nnz > 0
-    assert matrix[[4]].tocsr("v12").nnz == 0
+    assert [matrix[[4]].tocsr(block).nnz > 0 for block in ("v1", "v2", "v12")] == [False, True, False]
     np.testing.assert_array_equal(matrix[[0]].tocsr().toarray(), matrix[[6]].tocsr().toarray())
-
-
-def test_seen_is_what_the_corpus_has_and_counted_what_the_cap_left(corpus):
-    matrix = count(corpus, PAIRS, Basis.of(corpus, 4), limit=2)
-    assert matrix.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]
-    assert matrix.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]
-    assert matrix.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
-    assert matrix[[5]].capped_pairs == {"hammer nail": 3}
-    assert matrix[[5]].capped_words == {"hammer": 3, "nail": 3}
-    assert matrix[[5]].unknown_words == []
+    capped = count(corpus, PAIRS, Basis.of(corpus, 4), limit=2)
+    assert matrix.seen.tolist() == capped.seen.tolist() == [9, 9, 6, 3, 0, 3, 9]  # what the corpus has,
+    assert capped.counted.tolist() == [2, 2, 2, 2, 0, 2, 2]  # and what the cap left
+    assert capped.capped_pairs == {"cat cat": 6, "cat lion": 9, "hammer nail": 3, "ice cream town": 3}
+    some = capped.take([5])
+    assert (some.capped_pairs, some.unknown_words) == ({"hammer nail": 3}, [])
+    assert some.capped_words == {"hammer": 3, "nail": 3}
 
 
 def test_zero_rows_by_block():
     words = sparse.csr_array(np.array([[1, 0], [0, 0]]))
     pairs = sparse.csr_array(np.array([[0] * 6, [0] * 6, [1] + [0] * 5]))
-    X = counts_of(words, [0, 1, 1], [1, 1, 1], pairs)
-    assert X.zero_rows(("v1", "v2")).tolist() == [False, True, True]
-    assert X.zero_rows(("v12",)).tolist() == [True, True, False]
-    assert X.zero_rows().tolist() == [False, True, False]
+    counts = counts_of(words, [0, 1, 1], [1, 1, 1], pairs)
+    assert counts.zero_rows(("v1", "v2")).tolist() == [False, True, True]
+    assert counts.zero_rows(("v12",)).tolist() == [True, True, False]
+    assert counts.zero_rows().tolist() == [False, True, False]
 
 
 class Counting(Corpus):
@@ -94,22 +95,18 @@ class Counting(Corpus):
         return super().count_pairs(pairs, *args)
 
 
-@pytest.mark.parametrize("settings", [{}, {"limit": 2}])
+@pytest.mark.parametrize("limit", [None, 2])
 @pytest.mark.parametrize("cut", [0, 1, 4, 7])
-def test_what_a_cache_has_is_not_counted_again(corpus, settings, cut):
-    source, basis, counting_settings = (
-        Counting.open(corpus.path),
-        Basis.of(corpus, 4),
-        CountSettings(**settings),
-    )
-    cache = CountCache(basis, counting_settings)
-    count_pairs(source, PAIRS[:cut], basis, counting_settings, cache)
-    found = count_pairs(source, PAIRS, basis, counting_settings, cache)
+def test_what_a_cache_has_is_not_counted_again(corpus, limit, cut):
+    source, basis, settings = Counting.open(corpus.path), Basis.of(corpus, 4), CountSettings(limit=limit)
+    cache = CountCache(basis, settings)
+    count_pairs(source, PAIRS[:cut], basis, settings, cache)
+    found = count_pairs(source, PAIRS, basis, settings, cache)
     assert source.asked == 6 + 4  # distinct words that are known, and unordered pairs of them
-    again = count_pairs(source, [*PAIRS[::-1], ("cats", "lion")], basis, counting_settings, cache)
+    again = count_pairs(source, [*PAIRS[::-1], ("cats", "lion")], basis, settings, cache)
     assert source.asked == 10
-    assert_equal(found, count(corpus, PAIRS, basis, **settings))
-    assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, **settings))
+    assert_equal(found, count(corpus, PAIRS, basis, limit=limit))
+    assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, limit=limit))
 
 
 def test_remembered_counts_are_those_of_their_settings_and_basis(corpus):
@@ -198,19 +195,22 @@ def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, 
     declared = ARRAYS[name]
     values = np.fromfile(data_of(path) / name, declared.dtype)
     forge(path, file=name, content=FORGED[name](values).astype(declared.dtype).tobytes())
-    with pytest.raises(StoreError, match="the matrix is damaged: restore the file, or count the pairs again"):
+    with pytest.raises(StoreError, match="the matrix is damaged"):
         PairCounts.open(path)
     assert verify_matrix(path)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"pairs": "7"}, {"words": -1}, {"terms": True}, {"source": {}}, {"settings": {"limit": 5}}]
-)
-def test_a_manifest_with_wrong_entries_is_refused(matrix, tmp_path, changes):
-    matrix.save(tmp_path / "m.bpm")
-    forge(tmp_path / "m.bpm", **changes)
-    with pytest.raises(StoreError, match=r"manifest.json .*restore"):
-        PairCounts.open(tmp_path / "m.bpm")
+    matrix.save(path, overwrite=True)
+    for changes in (
+        {"pairs": "7"},
+        {"words": -1},
+        {"terms": True},
+        {"source": {}},
+        {"settings": {"limit": 5}},
+    ):
+        manifest = (path / "manifest.json").read_text()
+        forge(path, **changes)
+        with pytest.raises(StoreError, match=r"manifest.json .*restore"):
+            PairCounts.open(path)
+        (path / "manifest.json").write_text(manifest)
 
 
 def test_verify_finds_every_flipped_bit(matrix, tmp_path):
@@ -223,31 +223,21 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
     forge(tmp_path / "m.bpm", format_version=9)
-    for path, sentence in (
-        (tmp_path / "m.bpm", "format version 9, this BagPack reads 3"),
-        (store, "is a BagPack corpus, not a matrix"),
-        (tmp_path / "none.bpm", "does not exist; make one with bagpack vectors"),
+    for path, problem in (
+        (tmp_path / "m.bpm", "format version 9"),
+        (store, "corpus"),
+        ("none", "not exist"),
     ):
-        with pytest.raises(StoreError, match=sentence):
+        with pytest.raises(StoreError, match=problem):
             PairCounts.open(path)
-
-
-def test_a_matrix_is_replaced_on_request_and_a_store_never(matrix, tmp_path, store):
-    shutil.copytree(store, tmp_path / "store.bp")
-    matrix.save(tmp_path / "m.bpm")
-    for path, overwrite in ((tmp_path / "store.bp", True), (tmp_path / "m.bpm", False)):
-        with pytest.raises(StoreError, match=r"exists already|is not a BagPack matrix"):
-            matrix.save(path, overwrite=overwrite)
-    matrix[[0]].save(tmp_path / "m.bpm", overwrite=True)
-    assert len(PairCounts.open(tmp_path / "m.bpm")) == 1
-
-
-# What other tools read ----------------------------------------------------------------------------------------
+    with pytest.raises(StoreError, match=r"is not a BagPack matrix"):
+        matrix.save(store, overwrite=True)
 
 
 def test_the_long_table_of_the_papers_sentence(tmp_path):
-    matrix = count(make_store(tmp_path, SENTENCES[:1]), [("cat", "lion")], Basis(("only", "that"), ()))
-    export(matrix, tmp_path / "x.tsv")
+    (tmp_path / "lion.txt").write_text("Lion is the only cat that lives in large social groups.\n")
+    corpus = index_corpus([str(tmp_path / "lion.txt")], tmp_path / "lion.bp").corpus
+    export(count(corpus, [("cat", "lion")], Basis(("only", "that"), ())), tmp_path / "x.tsv")
     assert (tmp_path / "x.tsv").read_text() == GOLDEN_TSV
 
 
@@ -257,3 +247,151 @@ def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):
     with pytest.raises(UsageError, match="a count of 2,147,483,648 does not fit into the matrix format"):
         replace(matrix, words=large).save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_bytes_are_as_the_documentation_describes_them(matrix, tmp_path, pytestconfig):
+    """Its code reads a matrix without BagPack."""
+    matrix.save(tmp_path / "pairs.bpm")
+    page = (pytestconfig.rootpath / "docs" / "formats.md").read_text(encoding="utf-8")
+    text = page.partition("## The pair matrix")[2].partition("## The model")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    exec(code.replace('"pairs.bpm"', repr(str(tmp_path / "pairs.bpm"))), names)
+    assert (names["words"] != matrix.words).nnz == 0
+    listed = set(re.findall(r"`([a-z]+(?:\.[a-z]+)+)`", text.split("### The manifest")[0]))
+    assert {file.name for file in data_of(tmp_path / "pairs.bpm").iterdir()} <= listed | {"files"}
+
+
+def test_written_and_read_it_is_the_same(corpus, tmp_path):
+    basis = Basis.of(corpus, 5)
+    basis.save(tmp_path / "basis.tsv")
+    again = Basis.open(tmp_path / "basis.tsv")
+    counts = basis.unigram_counts, basis.bigram_counts
+    assert (again, again.unigram_counts, again.bigram_counts) == (basis, *counts)
+    again.check_corpus(corpus, "basis.tsv")
+    assert basis.to_tsv().splitlines()[:3] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
+
+
+def test_written_by_hand_without_counts_header_or_corpus(corpus):
+    basis = Basis.from_tsv("unigram\tonly\r\nbigram\tlive in\n\n# mine\n")
+    assert (basis.terms, basis.corpus_hash) == (["only", "live in"], "")
+    basis.check_corpus(corpus, "mine.tsv")
+    hashes = Basis(("#", "##"), (("#", "1"), ("a", "#")), (4, 3), (2, 1))
+    for each in (basis, hashes):
+        assert Basis.from_tsv(each.to_tsv()) == each
+
+
+def test_words_that_hold_a_space_make_distinct_terms(tmp_path):
+    """Some corpora have lemmas such as `New York`."""
+    sentences = [["new", "york city"], ["new york", "city"], ["new", "york"], ["new york"]]
+    basis = Basis.of(make_store(tmp_path, sentences), 9)
+    assert {("new", "york city"), ("new york", "city"), ("new", "york")} == set(basis.bigrams)
+    assert len(set(basis.terms)) == len(basis)
+    again = Basis.from_tsv(basis.to_tsv())
+    assert (again, again.bigrams, again.bigram_counts) == (basis, basis.bigrams, basis.bigram_counts)
+    basis.save(tmp_path / "basis.tsv")
+    assert Basis.problems(tmp_path / "basis.tsv") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "content"),
+    [("", b""), (":1", b"trigram\ta b c\t3\n"), (":1", b"unigram\ta\tmany\n"), (":1", "unigram\ta\t٣\n".encode()),
+     (":1", b"bigram\ta\t1\n"), (":3", b"unigram\ta\nunigram\tb\nunigram\ta\n"), ("", b"caf\xe9"), ("", None)],
+)  # fmt: skip
+def test_what_is_wrong_in_a_file_is_reported(tmp_path, line, content):
+    if content is not None:
+        (tmp_path / "mine.tsv").write_bytes(content)
+    with pytest.raises(BagpackError, match=f"mine.tsv{line} "):
+        Basis.open(tmp_path / "mine.tsv")
+
+
+def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
+    other = make_store(tmp_path, [["a", "b"]])
+    with pytest.raises(StoreError, match=r"basis.tsv was chosen from a corpus other than"):
+        Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
+
+
+def dense(vectorizer, pairs):
+    return vectorizer.transform(pairs).toarray()
+
+
+@pytest.fixture
+def vectorizer(corpus):
+    return PairVectorizer(corpus, b=4)
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_common_checks(corpus):
+    """Those that need columns of numbers are left out by scikit-learn; the next test is in their place."""
+    check_estimator(PairVectorizer(corpus, b=4))
+
+
+def test_what_the_common_checks_ask_of_other_transformers(vectorizer):
+    with pytest.raises(NotFittedError):
+        vectorizer.transform(PAIRS)
+    before = dict(vectorizer.get_params())
+    whole = dense(vectorizer.fit(PAIRS), PAIRS)
+    assert whole.shape == (len(PAIRS), 80) and len(set(vectorizer.get_feature_names_out())) == 80
+    fitted = dict(vars(vectorizer))
+    order = np.random.default_rng(0).permutation(len(PAIRS))
+    np.testing.assert_array_equal(dense(vectorizer, [PAIRS[i] for i in order]), whole[order])
+    np.testing.assert_array_equal(np.vstack([dense(vectorizer, [pair]) for pair in PAIRS]), whole)
+    assert vars(vectorizer) == fitted
+    np.testing.assert_array_equal(vectorizer.fit_transform(PAIRS, y=[0] * len(PAIRS)).toarray(), whole)
+    np.testing.assert_array_equal(dense(pickle.loads(pickle.dumps(vectorizer)), PAIRS), whole)
+    assert vectorizer.get_params() == before and vectorizer.n_features_in_ == 2
+
+
+def test_pipeline_and_grid_search(corpus):
+    pairs = [("cat", "lion"), ("lion", "cat"), ("dog", "cat"), ("hammer", "nail"), ("ice", "town")] * 3
+    steps = [("counts", PairVectorizer(corpus, b=4)), ("tfidf", TfidfTransformer()), ("svm", LinearSVC())]
+    grid = {"counts__condition": ["v1v2", "v12", "v1v2v12"], "counts__b": [2, 4]}
+    search = GridSearchCV(Pipeline(steps), grid, cv=3).fit(pairs, [1, 1, 1, 0, 0] * 3)
+    assert search.best_score_ == 1
+    assert search.predict([("lion", "cat")]).tolist() == [1]
+    assert len(search.best_estimator_[0].get_feature_names_out()) == search.best_estimator_[1].n_features_in_
+
+
+def test_pairs_may_come_as_lists_arrays_and_frames(vectorizer, store):
+    whole = vectorizer.fit_transform(PAIRS).toarray()
+    frames = pd.DataFrame(PAIRS, columns=["w1", "w2"]), pl.DataFrame(PAIRS, schema=["w1", "w2"], orient="row")
+    arrays = np.array(PAIRS), np.array(PAIRS, dtype=object)
+    for pairs in ([list(pair) for pair in PAIRS], *arrays, *frames, iter(PAIRS)):
+        np.testing.assert_array_equal(dense(vectorizer, pairs), whole)
+    np.testing.assert_array_equal(PairVectorizer(str(store), b=4).fit_transform(PAIRS).toarray(), whole)
+
+
+WRONG = [
+    "cat lion",
+    ["cat lion"],
+    [("a", "b"), ("a", "b", "c")],
+    [("cat", "")],
+    [("cat", None)],
+    [(1, 2)],
+    7,
+    [],
+]
+
+
+@pytest.mark.parametrize("pairs", WRONG, ids=range(len(WRONG)))
+def test_what_is_no_pair_is_reported(vectorizer, pairs):
+    with pytest.raises(InputError, match="pair") as error:
+        vectorizer.fit(pairs)
+    assert isinstance(error.value, ValueError)
+    assert pairs != WRONG[2] or "item 1 is not a pair of words" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("b", 0),
+        ("limit", 0),
+        ("limit", 2**63),
+        ("windows", "4/2"),
+        ("windows", "4/2-5000-2"),
+        ("condition", "v3"),
+    ],
+)
+def test_wrong_parameters_are_reported_when_fitting(corpus, name, value):
+    with pytest.raises(UsageError):
+        PairVectorizer(corpus, **{name: value}).fit(PAIRS)

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from bagpack import Corpus, find_pairs, index_corpus
+from bagpack import Corpus, index_corpus
 from bagpack.contexts.targets import Target
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.words import CLASSES, word_classes
@@ -13,6 +13,7 @@ from bagpack.errors import StoreError
 from bagpack.info import damages, describe
 from bagpack.vectors import words
 from bagpack.vectors.words import NAME, WordVectors, wide_rows
+from tests.contexts.stores import make_store
 from tests.forging import data_of, forge
 
 ANIMALS, VEHICLES = ("cat", "dog", "horse", "cow"), ("car", "bus", "truck", "van")
@@ -140,8 +141,7 @@ def test_an_appended_store_gets_new_vectors(copy, tmp_path):
 
 def test_a_store_that_cannot_be_written_is_searched_all_the_same(copy, monkeypatch):
     monkeypatch.setattr(words.os, "access", lambda *_: False)
-    found = find_pairs(copy, [("cat", "grass"), ("dog", "grass")], min_count=1, top=5)
-    assert len(found) and not (copy.path / NAME).exists()
+    assert len(WordVectors.of(copy).words) and not (copy.path / NAME).exists()
 
 
 ENGLISH = {"silk": "noun", "blue": "adjective", "london": "name", "sleep": "verb", "of": "other"}
@@ -153,14 +153,12 @@ ENGLISH = {"silk": "noun", "blue": "adjective", "london": "name", "sleep": "verb
 )
 def test_parts_of_speech_of_forms(tmp_path, lang, kinds):
     (tmp_path / "a.txt").write_text(f"{' '.join(kinds)} .\n" * 3)
-    corpus = index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", TextOptions(lang=lang)).corpus
+    options = TextOptions(lang=lang, level="form")
+    corpus = index_corpus([str(tmp_path / "a.txt")], tmp_path / "a.bp", options).corpus
     assert [CLASSES[k] for k in word_classes(corpus, list(kinds))] == list(kinds.values())
 
 
 def test_parts_of_speech_of_a_tagged_corpus(tmp_path):
     """Most of a word's tokens decide, not its form."""
-    lines = ["silk\tVB\tsilk\n"] * 2 + ["silk\tNN\tsilk\n", "blue\tNN\tblue\n"]
-    (tmp_path / "a.vert").write_text("".join(f"<s>\n{line}</s>\n" for line in lines))
-    index_corpus([str(tmp_path / "a.vert")], tmp_path / "a.bp")
-    found = word_classes(Corpus.open(tmp_path / "a.bp"), ["silk", "blue", "unicorn"])
-    assert [CLASSES[k] for k in found] == ["verb", "noun", "any"]
+    corpus = make_store(tmp_path, [["silk/VB"], ["silk/VB"], ["silk/NN", "blue/NN"]])
+    assert [CLASSES[k] for k in word_classes(corpus, ["silk", "blue", "unicorn"])] == ["verb", "noun", "any"]
