@@ -78,8 +78,8 @@ def test_any_segments_and_workers_give_the_same_pairs_and_the_pair_counter_agree
     words = [*frequent_words(corpora[0], 60), Target(("w0", "w1"))]
     first = find_candidates(corpora[0], words, min_together=2)
     assert len(first) > 500
-    counted = count_pairs(corpora[1], list(first.pairs()), Basis(("w0",), ()), CountSettings(limit=1))
-    np.testing.assert_array_equal(counted.found, np.stack([first.n_plus, first.n_minus], axis=1))
+    _, counted = count_pairs(corpora[1], list(first.pairs()), Basis(("w0",), ()), CountSettings(limit=1))
+    np.testing.assert_array_equal(counted[:, :2], np.stack([first.n_plus, first.n_minus], axis=1))
     assert [int(n) for n in first.n_words[:2]] == [corpora[0].count("w0"), corpora[0].count("w1")]
     monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
     monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
@@ -105,7 +105,7 @@ def test_words_with_parts_of_speech(tmp_path):
     targets = resolve_targets(corpus, words)
     assert [str(target) for target in targets] == words
     asked = [pair for pair in permutations(targets, 2) if disjoint(pair)]
-    counted = count_pairs(corpus, asked, Basis(("a",), ()), CountSettings(limit=1)).found.tolist()
+    counted = count_pairs(corpus, asked, Basis(("a",), ()), CountSettings(limit=1))[1][:, :2].tolist()
     every = {pair: tuple(n) for pair, n in zip(asked, counted, strict=True) if sum(n)}
     for fixed in ({}, {"w1": targets[0]}, {"w2": targets[2]}, {"w1": targets[0], "w2": targets[4]}):
         found = find_candidates(corpus, targets, **fixed)

@@ -58,15 +58,6 @@ AT_ONCE = 1 << 18  # co-occurrences whose features, up to 2·(2 + 5 + 2)·2 each
 SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay in the cache
 
 
-@dataclass(frozen=True)
-class PairCountsOf:
-    """Counts of pairs: rows (+pre +betw +post -pre -betw -post), co-occurrences found and counted, each per order."""
-
-    rows: Csr
-    found: I64
-    taken: I64
-
-
 # A basis as the kernels read it ----------------------------------------------------------------------------------
 
 
@@ -336,22 +327,24 @@ def search_pairs(task: PairTask) -> tuple[list[Found], I64]:
 
 def count_pairs(
     corpus: Corpus, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-) -> PairCountsOf:
-    """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus."""
+) -> tuple[Csr, I64]:
+    """Rows (+pre +betw +post -pre -betw -post) of each pair over the corpus, and its co-occurrences.
+
+    Of these there are four numbers: those found with the first word first and with the second one first, and those of
+    each order that were counted.
+    """
+    together = np.zeros((len(pairs), 4), np.int64)
     if not pairs:
-        none = np.zeros((0, 2), np.int64)
-        return PairCountsOf(sparse.csr_array(np.zeros((0, 6 * len(basis)), np.int32)), none, none)
+        return sparse.csr_array(np.zeros((0, 6 * len(basis)), np.int32)), together
     numbers, tasks = zip(*divide_pairs(corpus, pairs, settings), strict=True)
     order, calls = np.concatenate(numbers), [(task, basis) for task in tasks]
     with gather(_pairs_task, calls, corpus.path, per_task([task.size for task in tasks], "pairs")) as left:
-        found, taken = (np.empty((len(pairs), 2), np.int64) for _ in range(2))
-        for number, table in enumerate((found, taken), 1):
-            table[order] = np.concatenate([task.facts[number] for task in left])
-        return PairCountsOf(join_rows(left, order, 6 * len(basis)), found, taken)
+        together[order] = np.concatenate([task.facts[1] for task in left])
+        return join_rows(left, order, 6 * len(basis)), together
 
 
-def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arrays]:
-    """Entries of each row, co-occurrences found and taken of each pair; the rows."""
+def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64], Arrays]:
+    """Entries of each row and co-occurrences of each pair; the rows."""
     held, found = search_pairs(task)
     segments = open_store(task.store).segments
     taken = np.zeros((task.size, 2), np.int64)
@@ -365,7 +358,7 @@ def _pairs_task(task: PairTask, basis: Basis) -> tuple[tuple[I64, I64, I64], Arr
             some.append((own.take(slice(low, high)), counts[part]))
         rows.append(sum_features(segments, some, one[part], two[part], basis, task.settings, taken[part]))
     lengths, values, columns = map(np.concatenate, zip(*rows, strict=True))
-    return (lengths, found, taken), (values, columns)
+    return (lengths, np.hstack([found, taken])), (values, columns)
 
 
 def sum_features(

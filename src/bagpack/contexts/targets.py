@@ -26,7 +26,7 @@ from bagpack.errors import UsageError
 if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.count import Csr, PairCountsOf
+    from bagpack.contexts.count import Csr
     from bagpack.contexts.windows import CountSettings, Windows
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
@@ -182,7 +182,7 @@ class ContextSource(Protocol):
     ) -> tuple[Csr, NDArray[np.int64]]: ...
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> PairCountsOf: ...
+    ) -> tuple[Csr, NDArray[np.int64]]: ...
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
     ) -> Concordance: ...

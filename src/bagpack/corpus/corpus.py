@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.count import Csr, PairCountsOf
+    from bagpack.contexts.count import Csr
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings, Windows
 
@@ -173,7 +173,7 @@ class Corpus:
 
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> PairCountsOf:
+    ) -> tuple[Csr, NDArray[np.int64]]:
         from bagpack.contexts.count import count_pairs
 
         return count_pairs(self, pairs, basis, settings)

@@ -15,7 +15,7 @@ from bagpack.artefacts import MANIFEST, Artefact, Kind, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, contexts_of
-from bagpack.contexts.count import Csr, PairCountsOf
+from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -115,7 +115,7 @@ class SnippetCorpus:
 
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> PairCountsOf:  # fmt: skip
+    ) -> tuple[Csr, I64]:  # fmt: skip
         """Rows of each pair, from the snippets of its twelve queries. A pair that was not fetched is an error."""
         self._check_fetched(pairs)
         if settings.windows.between > MAX_GAP:

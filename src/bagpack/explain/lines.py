@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bagpack.basis import Basis, words_of
 from bagpack.contexts.concordance import REST, Context, show_all
-from bagpack.contexts.count import Csr, PairCountsOf, make_rows, sum_features
+from bagpack.contexts.count import Csr, make_rows, sum_features
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import ContextSource, Target
@@ -104,7 +104,7 @@ class PairEvidence:
 
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> PairCountsOf:
+    ) -> tuple[Csr, I64]:
         """The row of the pair, in the order that is asked for, from its observations."""
         if not isinstance(self.source, Corpus):  # snippets are few, and know which pairs were fetched
             return self.source.count_pairs(pairs, basis, settings)
@@ -119,9 +119,8 @@ class PairEvidence:
         found = sum(
             (np.bincount(order_of[item.orders], minlength=3) for item in self.together), np.zeros(3, np.int64)
         )
-        return PairCountsOf(
-            make_rows(values, columns, ends, 6 * len(basis)), (found[:2] + found[BOTH])[None, :], taken
-        )
+        rows = make_rows(values, columns, ends, 6 * len(basis))
+        return rows, np.hstack([(found[:2] + found[BOTH])[None, :], taken])
 
     # Lines ---------------------------------------------------------------------------------------------------------
 

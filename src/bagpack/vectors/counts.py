@@ -257,33 +257,31 @@ class CountCache:
     def words(self, source: ContextSource, targets: Sequence[Target]) -> tuple[Csr, I64]:
         """Counts of these targets, all different, and how often each occurs."""
         asked = {target.keys: target for target in targets}
-        return self._counted(asked, 2, lambda new: source.count_words(new, *self._how))
+        return self._counted(asked, 2, source.count_words)
 
-    def pairs(self, source: ContextSource, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64, I64]:
+    def pairs(self, source: ContextSource, pairs: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
         """Counts of these pairs of targets, all different, and their co-occurrences found and counted, per order."""
-
-        def count(new: Sequence[tuple[Target, Target]]) -> tuple[Csr, I64]:
-            counted = source.count_pairs(new, *self._how)
-            return counted.rows, np.hstack([counted.found, counted.taken])
-
-        table, integers = self._counted({(one.keys, two.keys): (one, two) for one, two in pairs}, 6, count)
-        return table, integers[:, :2], integers[:, 2:]
+        asked = {(one.keys, two.keys): (one, two) for one, two in pairs}
+        return self._counted(asked, 6, source.count_pairs)
 
     def _counted(
-        self, asked: Mapping[Any, Any], segments: int, count: Callable[[Any], tuple[Csr, I64]]
+        self,
+        asked: Mapping[Any, Any],
+        segments: int,
+        count: Callable[[Any, Basis, CountSettings], tuple[Csr, I64]],
     ) -> tuple[Csr, I64]:
         """Rows and integers of what is asked for, by key; what is new is counted first."""
         if self._entries > MOST_ENTRIES:
             self._rows, self._entries = {}, 0  # another thread may be reading the old ones
         kept = self._rows
         if new := [key for key in asked if key not in kept]:
-            rows, own = count([asked[key] for key in new])
+            rows, own = count([asked[key] for key in new], *self._how)
             parts = (*(np.split(part, rows.indptr[1:-1]) for part in (rows.indices, rows.data)), own)
             with self._lock:
                 kept.update(zip(new, zip(*parts, strict=True), strict=True))
                 self._entries += rows.nnz + len(new)
         if len(new) == len(asked):
-            return (rows, own) if new else count([])
+            return (rows, own) if new else count([], *self._how)
         columns, values, integers = zip(*(kept[key] for key in asked), strict=True)
         ends, width = np.cumsum(list(map(len, values))), segments * len(self._how[0])
         return make_rows(np.concatenate(values), np.concatenate(columns), ends, width), np.array(integers)
@@ -337,12 +335,12 @@ def count_pairs(
     smaller, larger = np.minimum(first, second)[known], np.maximum(first, second)[known]
     codes, which = np.unique((smaller << 32) | larger, return_inverse=True)
     both = zip((codes >> 32).tolist(), (codes & 0xFFFFFFFF).tolist(), strict=True)
-    together, found, taken = cache.pairs(source, [(targets[one], targets[two]) for one, two in both])
+    together, orders = cache.pairs(source, [(targets[one], targets[two]) for one, two in both])
     pair_of = np.full(len(rows), -1, np.int64)
     pair_of[known] = which
     return PairCounts(
         Strings.of(names), Strings.of(keys), word_of, _with_zeros(words, unknown.size),
-        np.concatenate([occurrences, np.zeros(unknown.size, np.int64)]), together, found, taken,
+        np.concatenate([occurrences, np.zeros(unknown.size, np.int64)]), together, orders[:, :2], orders[:, 2:],
         rows, pair_of, known & (first > second), basis, settings, source.name, source.content_hash,
     )  # fmt: skip
 
