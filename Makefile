@@ -51,6 +51,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/check_words.py
 
 format: setup
 	$(BIN)/ruff check --fix .
