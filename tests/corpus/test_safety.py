@@ -201,6 +201,13 @@ def test_a_finished_part_with_a_sentence_that_is_too_long_now_is_not_used(unfini
         index_corpus(unfinished, tmp_path / "s", lower, resume=True, **PARTS)
 
 
+def test_a_finished_part_without_its_bad_lines_is_not_used_where_these_are_errors(unfinished, tmp_path):
+    lower = {**OPTIONS, "bad_lines": "skip", "max_sentence": 2}
+    for options, problem in ((lower, r"0\.vert:4 "), (OPTIONS, r"3\.vert:3 ")):
+        with pytest.raises(InputError, match=problem):
+            index_corpus(unfinished[::-1], tmp_path / "r", options, resume=options is OPTIONS, **PARTS)
+
+
 def test_correcting_a_file_uses_the_finished_parts_of_the_others(unfinished, tmp_path):
     """But not of one that was edited since, even if its size is the same."""
     (tmp_path / "3.vert").write_text("<s>\nword3\tN\tword3\nx\tN\tx\n</s>\n")
