@@ -92,8 +92,8 @@ BOMBS = {
     # No attribute is that long, but an id may be meant to.
     "wide.parquet": (partial(parquet, other=LONG, text=["Lions."] * 150), "TOKENS 300", 700),
     "ids.parquet": (partial(parquet, id=LONG, text=["Lions."] * 150), "name another --id-field", 700),
-    "long.parquet": (partial(parquet, text=["a" * (200 << 20)]), "expands to more bytes than text does", 500),
-    # No end of a sentence is followed by white space; as a whole, it would take 0.8 GB.
+    "long.parquet": (partial(parquet, text=["a" * (80 << 20)]), "expands to more bytes than text does", 500),
+    # A long line is read in pieces; as a whole, this one would take 0.7 GB.
     "e.txt": (lambda path: path.write_text("(.)!?' " * 2_000_000), "TOKENS 12000000", 500),
 }  # fmt: skip
 
