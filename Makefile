@@ -29,7 +29,7 @@ setup: .venv/.ready
 demo: .venv/.installed
 	@$(BIN)/bagpack demo
 
-check: setup  # a minute, for daily work: lint, types, and the tests that need no browser, server or second process
+check: setup  # half a minute, for daily work: lint, types, and the tests that need no browser, server or second process
 	@$(MAKE) --no-print-directory -j 2 lint quick
 
 quick:
