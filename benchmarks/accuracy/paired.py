@@ -17,7 +17,7 @@ from bagpack.evaluate.metrics import f1_scores, rank_correlation
 from bagpack.evaluate.result import Score
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Floats, Ints
+    from bagpack.arrays import Floats, Ints
 
 SAMPLES = 1000
 Metric = Literal["rho", "f1_macro", "f1", "credit"]

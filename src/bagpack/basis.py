@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I32, I64, Floats
 from bagpack.corpus.corpus import Corpus, Segments
 from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Segment
@@ -27,7 +27,6 @@ from bagpack.files import digest, write_text
 from bagpack.kernels import kernel
 from bagpack.parallel import Arrays, Shared, gather, share, worker_count
 
-I64 = NDArray[np.int64]
 Counted = tuple[I64, I64]  # codes of bigrams, ascending, and how often each occurs
 
 DEFAULT_B = 1500
@@ -70,7 +69,7 @@ class Basis:
         return [*map(term_of, self.unigrams), *itertools.starmap(term_of, self.bigrams)]
 
     @cached_property
-    def frequencies(self) -> NDArray[np.float64] | None:
+    def frequencies(self) -> Floats | None:
         """Corpus frequency of each term by column; None for a basis without counts."""
         counts = (*self.unigram_counts, *self.bigram_counts)
         return np.array(counts, np.float64) if len(counts) == len(self) and any(counts) else None
@@ -282,7 +281,7 @@ def _scan_bigrams(tokens, starts, ends, numbers, size, part, parts, table, codes
     return n
 
 
-def _numbers_in(segment: Segment, words: Strings) -> NDArray[np.int32]:
+def _numbers_in(segment: Segment, words: Strings) -> I32:
     """The number of each type's key among the words, -1 for none."""
     of_key = np.full(len(segment.keys), -1, np.int32)
     found = segment.keys.find(words)

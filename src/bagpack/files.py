@@ -21,8 +21,8 @@ from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import Values
 from bagpack.errors import BagpackError, StoreError, UsageError
 
 DIGEST_BYTES = 16
@@ -116,7 +116,7 @@ def open_regular(path: Path) -> BufferedReader:
     return open(number, "rb")
 
 
-def map_array(path: Path, dtype: str) -> NDArray[Any]:
+def map_array(path: Path, dtype: str) -> Values:
     """Memory-map an array that `write_array` wrote."""
     kind = np.dtype(dtype)
     _allow_more_files()
@@ -166,7 +166,7 @@ def write_bytes(path: Path, data: bytes | memoryview) -> str:
     return digest(data)
 
 
-def write_array(path: Path, array: NDArray[Any], dtype: str) -> str:
+def write_array(path: Path, array: Values, dtype: str) -> str:
     """Write an array as raw little-endian numbers; returns the digest."""
     data = np.ascontiguousarray(array, dtype=np.dtype(dtype))
     return write_bytes(path, data.view(np.uint8).data if data.size else b"")
@@ -190,7 +190,7 @@ def sync_directory(path: Path) -> None:
         os.close(handle)
 
 
-def save_npy(out: BinaryIO, array: NDArray[Any]) -> None:
+def save_npy(out: BinaryIO, array: Values) -> None:
     """`np.save` to an open file, through its `write`: where numpy writes to a file itself, no error says why."""
     np.save(cast(Any, SimpleNamespace(write=out.write)), array, allow_pickle=False)
 

@@ -13,7 +13,7 @@ from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from bagpack.arrays import Values
 
 _making = threading.RLock()  # two threads that need a kernel at the same time share it
 
@@ -64,7 +64,7 @@ def _compile(function: Callable[..., Any], intrinsic: bool = False, **options: A
         return numba.njit(nogil=True, **options)(function)
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: Values) -> Values:
     """A view that cannot be written: one compiled kernel serves memory maps, bytes and arrays."""
     view = array.view()
     view.flags.writeable = False

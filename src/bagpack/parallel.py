@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-from numpy.typing import NDArray
 
 from bagpack._version import __version__
+from bagpack.arrays import Values
 from bagpack.errors import BagpackError, UsageError, import_extra
 from bagpack.files import disk_errors
 from bagpack.signals import end_with, without_ctrl_c
 
-Arrays = tuple[NDArray[Any], ...]
+Arrays = tuple[Values, ...]
 Work = Callable[..., tuple[Any, Arrays]]
 Progress = Callable[[str, int, int], None]  # (task, newly done, total); a total of 0 is unknown
 

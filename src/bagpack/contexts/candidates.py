@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I32, I64, U32, Values
 from bagpack.contexts.count import StorePlace, narrowed, open_store, per_task, place_of, task_runs
 from bagpack.contexts.kernels.candidates import count_partners, merge_partners
 from bagpack.contexts.occurrences import find_occurrences, most_occurrences, occurrences_by_segment
@@ -27,10 +27,6 @@ from bagpack.corpus.words import frequent_numbers
 from bagpack.errors import UsageError
 from bagpack.kernels import read_only
 from bagpack.parallel import Arrays, Shared, gather, share
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
 
 PARTNERS_PER_TASK = 1 << 22  # at most, all words of a task together; 12 bytes each in each segment
 KEPT_SEGMENTS = 64
@@ -49,8 +45,8 @@ class Candidates:
     n_words: I64  # how often each word occurs
     first: I32
     second: I32
-    n_plus: NDArray[Any]  # how often the first word comes first
-    n_minus: NDArray[Any]
+    n_plus: Values  # how often the first word comes first
+    n_minus: Values
 
     def __len__(self) -> int:
         return int(self.first.size)

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import Windows
@@ -18,7 +18,6 @@ from bagpack.corpus.format import GLUED, SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Segment
 from bagpack.sheets import table_text
 
-I64 = NDArray[np.int64]
 Pieces = tuple[str, str, str, str, str, str, str]  # before, left, key, between, key2, right, after
 
 LINES_AT_ONCE = 4096

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from bagpack.arrays import I32, I64, U64, Bools, Csr, Values
 from bagpack.basis import Basis
 from bagpack.contexts.kernels import contexts as kernels
 from bagpack.contexts.kernels.contexts import MOST_TERMS, PACK_BITS, VOIDS
@@ -37,10 +36,7 @@ from bagpack.errors import StoreError, UsageError
 from bagpack.kernels import read_only
 from bagpack.parallel import Arrays, Shared, gather, progress, worker_count
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Csr: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"  # scipy 1.13 has no subscripts
-Rows = tuple[I64, NDArray[Any], I32]  # entries of each row, values, columns
+Rows = tuple[I64, Values, I32]  # entries of each row, values, columns
 
 ALL = np.iinfo(np.int64).max
 TASKS_PER_WORKER = 4
@@ -62,7 +58,7 @@ SUMS_BYTES = 1 << 19  # of the rows that are summed up at once: they should stay
 
 
 @lru_cache(maxsize=8)
-def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]]:
+def word_tables(basis: Basis) -> tuple[Strings, U64, Values]:
     """The words of the basis, those of frequent terms first; entries of none and of each; the cells of bigrams."""
     if len(basis) > MOST_TERMS:
         raise UsageError(f"the basis has {len(basis):,} terms; give at most {MOST_TERMS:,}")
@@ -88,7 +84,7 @@ def word_tables(basis: Basis) -> tuple[Strings, NDArray[np.uint64], NDArray[Any]
 
 
 @lru_cache(maxsize=256)
-def basis_tables(segment: Segment, basis: Basis) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[Any]]:
+def basis_tables(segment: Segment, basis: Basis) -> tuple[Values, U64, Values]:
     """The number of each type's basis word (0 for none), entries of the basis words, and cells of bigrams."""
     words, entries, bigrams = word_tables(basis)
     of_key = np.zeros(len(segment.keys), np.uint16 if len(entries) <= 1 << 16 else np.uint32)
@@ -101,12 +97,12 @@ def basis_tables(segment: Segment, basis: Basis) -> tuple[NDArray[Any], NDArray[
 # Dividing the work, and joining the results ----------------------------------------------------------------------
 
 
-def narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def narrowed(values: Values) -> Values:
     """Counts as 32-bit numbers, unless one of them does not fit."""
     return values if values.size and values.max() > np.iinfo(np.int32).max else values.astype(np.int32)
 
 
-def make_rows(values: NDArray[Any], columns: NDArray[Any], row_ends: I64, width: int) -> Csr:
+def make_rows(values: Values, columns: Values, row_ends: I64, width: int) -> Csr:
     """Rows of sorted columns, the k-th ending at row_ends[k]."""
     # scipy wants one type for both, and would read all columns to make them 64-bit numbers.
     indptr = np.concatenate([[0], row_ends]).astype(np.int32 if values.size < 1 << 31 else np.int64)
@@ -167,7 +163,7 @@ def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
     own[order] = lengths
     ends = np.cumsum(own)
     starts = (ends - own)[order]
-    values: NDArray[Any] = np.empty(int(lengths.sum()), np.int32)
+    values: Values = np.empty(int(lengths.sum()), np.int32)
     columns = np.empty(values.size, np.int32)
     row = 0
     for task in left:
@@ -218,7 +214,7 @@ def _words_task(
     sums = np.zeros((group, 2, VOIDS + terms), dtype)
     clocks, clock = np.zeros(VOIDS + terms, np.int64), 1
     listed = np.empty(2 * max(windows.before, windows.after) + 1, np.int64)
-    rows: list[tuple[NDArray[Any], I32]] = []
+    rows: list[tuple[Values, I32]] = []
     lengths = np.empty(len(targets), np.int64)
     for start in range(0, len(targets), group):
         part = slice(start, min(start + group, len(targets)))
@@ -252,7 +248,7 @@ class PairTask:
     targets: Sequence[Target]
     few: I64
     many: I64
-    swapped: NDArray[np.bool_]  # the pair is (many, few)
+    swapped: Bools  # the pair is (many, few)
     settings: CountSettings
 
     @property

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U32, Bools, Values
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.targets import TAG_MARK, Target
 from bagpack.corpus.corpus import Corpus
@@ -23,9 +22,6 @@ from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.corpus.text.tags import CODES
 from bagpack.kernels import read_only
-
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
 
 NO_POSITIONS: U32 = np.empty(0, np.uint32)
 
@@ -37,7 +33,7 @@ class Occurrences:
     lows: I64
     highs: I64
     lengths: I64
-    is_extra: NDArray[np.bool_]
+    is_extra: Bools
     extra: U32
 
     @property
@@ -61,7 +57,7 @@ class TargetKeys:
         self.ends = np.cumsum(self.lengths)
         self.filtered = [number for number, target in enumerate(targets) if not target.is_key]
         keys = list(chain.from_iterable(runs))
-        self.tags: NDArray[np.int64] | None = None  # of each key; -1 if any will do
+        self.tags: I64 | None = None  # of each key; -1 if any will do
         if TAG_MARK in "".join(keys):
             divided = [key.partition(TAG_MARK) for key in keys]
             keys = [key for key, _, _ in divided]
@@ -134,9 +130,9 @@ class Observations:
     """Observations of words or pairs in one segment: starts, second starts (-1 for a word), orders."""
 
     segment: int
-    firsts: NDArray[Any]
-    seconds: NDArray[Any]
-    orders: NDArray[Any]
+    firsts: Values
+    seconds: Values
+    orders: Values
 
     def __len__(self) -> int:
         return int(self.firsts.size)
@@ -166,7 +162,7 @@ def observe(
         segment = corpus.segments[number]
         if len(targets) == 1:
             firsts = places.positions(segment.postings, 0)
-            every: Sequence[NDArray[Any]] = firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64)
+            every: Sequence[Values] = firsts, np.full(firsts.size, -1), np.zeros(firsts.size, np.int64)
         else:
             every = _of_pair(segment, places, targets[0] == targets[1], between)
         left = slice(None if limit is None else max(0, limit - kept))

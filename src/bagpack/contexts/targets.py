@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Csr
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import sum_keys
 from bagpack.corpus.text.casefold import folding
@@ -26,7 +26,6 @@ from bagpack.errors import UsageError
 if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.count import Csr
     from bagpack.contexts.windows import CountSettings, Windows
 
 TAG_MARK = "\ufdd1"  # divides a key from the part of speech that its tokens must have
@@ -179,10 +178,10 @@ class ContextSource(Protocol):
     def pick_basis(self, b: int) -> Basis: ...
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings
-    ) -> tuple[Csr, NDArray[np.int64]]: ...
+    ) -> tuple[Csr, I64]: ...
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> tuple[Csr, NDArray[np.int64]]: ...
+    ) -> tuple[Csr, I64]: ...
     def contexts(
         self, w1: str, w2: str | None = None, *, limit: int | None = 5000, windows: Windows | None = None
     ) -> Concordance: ...

@@ -21,12 +21,9 @@ from bagpack.errors import StoreError
 from bagpack.files import RESTORE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from bagpack.arrays import I64, Csr
     from bagpack.basis import Basis
     from bagpack.contexts.concordance import Concordance
-    from bagpack.contexts.count import Csr
     from bagpack.contexts.targets import Target
     from bagpack.contexts.windows import CountSettings, Windows
 
@@ -166,14 +163,14 @@ class Corpus:
 
     def count_words(
         self, targets: Sequence[Target], basis: Basis, settings: CountSettings
-    ) -> tuple[Csr, NDArray[np.int64]]:
+    ) -> tuple[Csr, I64]:
         from bagpack.contexts.count import count_words
 
         return count_words(self, targets, basis, settings)
 
     def count_pairs(
         self, pairs: Sequence[tuple[Target, Target]], basis: Basis, settings: CountSettings
-    ) -> tuple[Csr, NDArray[np.int64]]:
+    ) -> tuple[Csr, I64]:
         from bagpack.contexts.count import count_pairs
 
         return count_pairs(self, pairs, basis, settings)

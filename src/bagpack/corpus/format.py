@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import Values
 from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, member
 from bagpack.artefacts import read_manifest as read_any_manifest
 from bagpack.corpus.text.tags import UNIVERSAL
@@ -41,7 +41,6 @@ SENTENCE_START = np.uint32(1 << 31)  # the token opens a sentence
 GLUED = np.uint32(1 << 30)  # no white space before the token in the text
 TYPE_MASK = np.uint32((1 << 30) - 1)
 
-Values = NDArray[Any]
 Numbers = Mapping[str, int]  # tokens, types, keys, ... of a segment or lexicon
 Rule = Callable[[Values, Numbers], str]  # what is wrong with the values, or an empty string
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, U32, Bools, Values
 from bagpack.corpus import format
 from bagpack.corpus.format import TYPE_MASK, read_facts
 from bagpack.corpus.options import TextOptions
@@ -24,8 +24,6 @@ from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.files import map_array
 from bagpack.kernels import kernel, read_only
 
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
 FormCounts = dict[tuple[str, str], int]  # of a form and its key
 
 
@@ -52,7 +50,7 @@ class Segment:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def _map(self, name: str) -> NDArray[Any]:
+    def _map(self, name: str) -> Values:
         return read_only(map_array(self._checked / name, format.SEGMENT[name].dtype))
 
     def _strings(self, name: str) -> Strings:
@@ -86,7 +84,7 @@ class Segment:
         return "tags" in self.facts["checksums"]
 
     @cached_property
-    def tags(self) -> NDArray[np.uint8]:
+    def tags(self) -> U8:
         """Universal part of speech of each token, as a code of `bagpack.corpus.text.tags`; X without tags."""
         return self._map("tags") if self.has_tags else np.zeros(self.facts["tokens"], np.uint8)
 
@@ -159,7 +157,7 @@ def sum_keys(found: Iterable[FormCounts]) -> dict[str, Counter[str]]:
     return sums
 
 
-def bytes_of_keys(options: TextOptions) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def bytes_of_keys(options: TextOptions) -> tuple[U8, Bools]:
     """What each byte becomes in a key, and which bytes are left to `folding`."""
     small = np.arange(256, dtype=np.uint8)
     slow = small >= 128
@@ -180,9 +178,9 @@ class AttributeColumns:
     """Attribute k is that of documents[bounds[k]:bounds[k + 1]], ascending; `numbers` are those of its values."""
 
     names: tuple[str, ...]
-    bounds: NDArray[np.int64]
-    documents: NDArray[np.uint32]
-    numbers: NDArray[np.uint32]
+    bounds: I64
+    documents: U32
+    numbers: U32
     values: Strings
     size: int  # documents
 
@@ -204,12 +202,12 @@ class AttributeColumns:
         where, what = table[:, 1].astype(np.uint32), table[:, 2].astype(np.uint32)
         return cls(tuple(names), bounds, where, what, Strings.of(values), len(documents))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         names = [f"attributes.{name}" for name in ("bounds", "document", "value")]
-        arrays: list[NDArray[Any]] = [self.bounds, self.documents, self.numbers]
+        arrays: list[Values] = [self.bounds, self.documents, self.numbers]
         return {**self.values.files("attributes"), **dict(zip(names, arrays, strict=True))}
 
-    def column(self, name: str) -> tuple[NDArray[np.uint32], list[str]]:
+    def column(self, name: str) -> tuple[U32, list[str]]:
         """For each document the place of its value in the list, whose first item, an empty string, means none."""
         places = np.zeros(self.size, np.uint32)
         if name not in self.names:
@@ -220,7 +218,7 @@ class AttributeColumns:
         places[self.documents[cells]] = inverse + 1
         return places, ["", *(self.values[int(number)] for number in used.tolist())]
 
-    def counts(self, name: str, documents: NDArray[np.int64]) -> Counter[str]:
+    def counts(self, name: str, documents: I64) -> Counter[str]:
         """Of some documents, how many have each value of an attribute."""
         places, texts = self.column(name)
         counted = np.bincount(places[documents], minlength=len(texts)).tolist()
@@ -239,14 +237,14 @@ class Lexicon:
         files = format.LEXICON.items()
         arrays = {name: read_only(map_array(directory / name, array.dtype)) for name, array in files}
         self.keys = Strings(arrays["keys.blob"], arrays["keys.offsets"])  # in code-point order
-        self.counts: NDArray[np.int64] = arrays["keys.count"]  # tokens of each key
+        self.counts: I64 = arrays["keys.count"]  # tokens of each key
         self.forms = Strings(arrays["forms.blob"], arrays["forms.offsets"])
-        self.form_keys: NDArray[np.int64] = arrays["forms.key"]
+        self.form_keys: I64 = arrays["forms.key"]
 
-    def counts_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts_of(self, numbers: I64) -> I64:
         return self.counts[numbers]
 
-    def find(self, words: Iterable[str]) -> NDArray[np.int64]:
+    def find(self, words: Iterable[str]) -> I64:
         """Key index of each word: as a key, failing that as a form; -1 if the corpus has neither."""
         wanted = Strings.of(words)
         found = self.keys.find(wanted)

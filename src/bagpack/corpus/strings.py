@@ -10,15 +10,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, U64, Bools, Values
 from bagpack.kernels import kernel, read_only
-
-U8 = NDArray[np.uint8]
-Offsets = NDArray[np.int64]
 
 PREFIX = 7  # bytes that are compared at once when strings are sorted
 SAMPLED = 16  # every 16th string is looked at first when strings are searched
@@ -114,7 +110,7 @@ class Strings:
     """`offsets[i]:offsets[i+1]` of `blob` is string i."""
 
     blob: U8
-    offsets: Offsets
+    offsets: I64
 
     def __post_init__(self) -> None:
         # One array type for all callers (read-only, as memory maps are), so that kernels compile once.
@@ -129,13 +125,13 @@ class Strings:
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     @classmethod
-    def of_spans(cls, blob: U8, starts: Offsets, ends: Offsets) -> Strings:
+    def of_spans(cls, blob: U8, starts: I64, ends: I64) -> Strings:
         """The strings blob[starts[i]:ends[i]]."""
         out, offsets = np.empty(int((ends - starts).sum()), np.uint8), np.zeros(starts.size + 1, np.int64)
         _copy_spans(read_only(blob), read_only(starts), read_only(ends), out, offsets)
         return cls(out, offsets)
 
-    def files(self, name: str) -> dict[str, NDArray[Any]]:
+    def files(self, name: str) -> dict[str, Values]:
         """The two arrays under the names of their files."""
         return {f"{name}.blob": self.blob, f"{name}.offsets": self.offsets}
 
@@ -153,7 +149,7 @@ class Strings:
         bounds = self.offsets.tolist()
         return (whole[bounds[i] : bounds[i + 1]] for i in range(len(self)))
 
-    def sort_order(self) -> NDArray[np.int64]:
+    def sort_order(self) -> I64:
         """Indices that put the strings into byte order; equal strings keep their order."""
         order = np.arange(len(self))
         ties = np.zeros(len(self), np.int64)  # where the run of each string of `order` starts, so far
@@ -174,7 +170,7 @@ class Strings:
             depth += PREFIX
         return order
 
-    def _numbers(self, starts: Offsets, ends: Offsets, most: int) -> NDArray[np.uint64]:
+    def _numbers(self, starts: I64, ends: I64, most: int) -> U64:
         """Up to `most` bytes of each span as a big-endian number of 64 bits: numbers sort as the bytes do."""
         numbers = np.zeros(starts.size, np.uint64)
         for k in range(most):
@@ -182,26 +178,26 @@ class Strings:
             numbers[inside] |= self.blob[starts[inside] + k].astype(np.uint64) << np.uint64(56 - 8 * k)
         return numbers
 
-    def take(self, order: NDArray[np.int64]) -> Strings:
+    def take(self, order: I64) -> Strings:
         if order.size <= FEW:
             return Strings.of(map(self.bytes_at, order.tolist()))
         return Strings.of_spans(self.blob, self.offsets[order], self.offsets[order + 1])
 
-    def replaced(self, chosen: NDArray[np.bool_], new: Strings) -> Strings:
+    def replaced(self, chosen: Bools, new: Strings) -> Strings:
         """The strings with new ones in the chosen places, one after the other."""
         starts, ends = self.offsets[:-1].copy(), self.offsets[1:].copy()
         starts[chosen], ends[chosen] = self.blob.size + new.offsets[:-1], self.blob.size + new.offsets[1:]
         return Strings.of_spans(np.concatenate([self.blob, new.blob]), starts, ends)
 
-    def find(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
+    def find(self, queries: Strings | Iterable[bytes | str]) -> I64:
         """Index of each query, or -1; the strings must be sorted."""
         return self._search(queries, exact=True)
 
-    def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> NDArray[np.int64]:
+    def first_not_below(self, queries: Strings | Iterable[bytes | str]) -> I64:
         """Index of the first string that is not below each query, `len` if all are; they must be sorted."""
         return self._search(queries, exact=False)
 
-    def _search(self, queries: Strings | Iterable[bytes | str], *, exact: bool) -> NDArray[np.int64]:
+    def _search(self, queries: Strings | Iterable[bytes | str], *, exact: bool) -> I64:
         """Among every 16th string first, by their first bytes; some queries at a time, which bounds the memory."""
         wanted = queries if isinstance(queries, Strings) else Strings.of(queries)
         if len(wanted) <= FEW:
@@ -225,11 +221,11 @@ class Strings:
         return out
 
     @cached_property
-    def _sample(self) -> NDArray[np.uint64]:
+    def _sample(self) -> U64:
         """The first bytes of every 16th string."""
         return self._numbers(self.offsets[:-1:SAMPLED], self.offsets[1::SAMPLED], 8)
 
-    def mapped(self, table: U8, slow: NDArray[np.bool_], by: Callable[[str], str]) -> Strings:
+    def mapped(self, table: U8, slow: Bools, by: Callable[[str], str]) -> Strings:
         """Each byte through a table; strings that hold any of the `slow` bytes as a whole, through a function."""
         blob = self.blob[: int(self.offsets[-1])]
         mapped = Strings(table[blob], self.offsets)
@@ -239,14 +235,14 @@ class Strings:
         own = self.take(np.flatnonzero(is_slow))
         return mapped.replaced(is_slow, Strings.of(by(item.decode()) for item in own))
 
-    def equals(self, others: Strings) -> NDArray[np.bool_]:
-        same: NDArray[np.bool_] = np.diff(self.offsets) == np.diff(others.offsets)
+    def equals(self, others: Strings) -> Bools:
+        same: Bools = np.diff(self.offsets) == np.diff(others.offsets)
         as_long = np.flatnonzero(same)
         one, two = self.take(as_long), others.take(as_long)
         same[as_long[one._holding(np.flatnonzero(one.blob != two.blob))]] = False
         return same
 
-    def _holding(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _holding(self, places: I64) -> Bools:
         """Which strings hold one of these places of the blob."""
         found = np.zeros(len(self), np.bool_)
         found[np.searchsorted(self.offsets, places, side="right") - 1] = True

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U32, Bools
 from bagpack.corpus.corpus import WHERE, Corpus, Segments, divide_name, most_frequent
 from bagpack.corpus.format import SENTENCE_START
 from bagpack.corpus.options import TextOptions
@@ -26,13 +26,10 @@ from bagpack.errors import UsageError
 from bagpack.files import digest
 from bagpack.kernels import read_only
 
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
-
 FEW_POSITIONS = 1 << 16  # that are looked up run by run: marking all tokens of the segment would take longer
 
 
-def selected_tokens(segment: Segment) -> NDArray[np.bool_]:
+def selected_tokens(segment: Segment) -> Bools:
     starts, ends = segment.runs
     changes = np.zeros(segment.tokens.size + 1, np.int8)
     changes[starts], changes[ends] = 1, -1
@@ -48,7 +45,7 @@ class SegmentPart(Segment):
         self.options = options
 
     @cached_property
-    def selected(self) -> NDArray[np.bool_]:
+    def selected(self) -> Bools:
         return Where(self.condition).documents(self)
 
     @cached_property

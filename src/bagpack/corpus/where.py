@@ -18,12 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import Bools
 from bagpack.corpus.segment import Segment
 from bagpack.errors import UsageError, did_you_mean
-
-Mask = NDArray[np.bool_]
 
 ID = "id"
 DEEPEST = 50  # brackets and negations within each other
@@ -62,7 +60,7 @@ class Where:
             raise self._problem((error.offset or 1) - 1, f"not a condition ({error.msg})") from None
         except (RecursionError, MemoryError):
             raise self._problem(0, f"conditions are nested more than {DEEPEST} deep") from None
-        self.documents: Callable[[Segment], Mask] = self._read(tree, 0)  # which of a segment it selects
+        self.documents: Callable[[Segment], Bools] = self._read(tree, 0)  # which of a segment it selects
 
     def _replace(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -77,7 +75,7 @@ class Where:
         """An error with the condition below it, and a caret below the place."""
         return UsageError(f"--where: {what}\n  {self.text}\n  {' ' * at}^")
 
-    def _read(self, node: Any, depth: int) -> Callable[[Segment], Mask]:
+    def _read(self, node: Any, depth: int) -> Callable[[Segment], Bools]:
         if depth > DEEPEST:
             raise self._problem(node.col_offset, f"conditions are nested more than {DEEPEST} deep")
         if isinstance(node, ast.BoolOp):
@@ -95,7 +93,7 @@ class Where:
             return self._compare(node.left, node.op, node.right)
         return self._column(node, bool)
 
-    def _compare(self, left: Any, how: Any, right: Any) -> Callable[[Segment], Mask]:
+    def _compare(self, left: Any, how: Any, right: Any) -> Callable[[Segment], Bools]:
         if isinstance(how, ast.In | ast.NotIn):
             listed = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
             tests = [_test(operator.eq, self._value(item)) for item in listed]
@@ -117,7 +115,7 @@ class Where:
             raise self._problem(node.col_offset, "expected a value")
         return self._words[node.col_offset]
 
-    def _column(self, node: Any, test: Callable[[str], bool]) -> Callable[[Segment], Mask]:
+    def _column(self, node: Any, test: Callable[[str], bool]) -> Callable[[Segment], Bools]:
         """Whether each document of a segment has a value of the attribute that a node names that passes a test."""
         word = self._words.get(node.col_offset, "") if isinstance(node, ast.Name) else ""
         if not word or word[0] in "\"'":
@@ -125,7 +123,7 @@ class Where:
         name = word.lower()
         self.names.setdefault(name, node.col_offset)
 
-        def mask(segment: Segment) -> Mask:
+        def mask(segment: Segment) -> Bools:
             if name == ID:
                 return np.array([test(own.decode()) for own in segment.documents], np.bool_)
             places, texts = segment.attributes.column(name)

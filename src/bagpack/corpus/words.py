@@ -17,15 +17,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, Bools
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.text.casefold import folding
 from bagpack.corpus.text.languages import language
 from bagpack.corpus.text.tags import CODES, CONTENT, UNIVERSAL
 from bagpack.errors import UsageError, did_you_mean
-
-I64 = NDArray[np.int64]
 
 FREQUENT = 150  # most frequent words, excluded instead where the language has no list
 SMALL = 20 * FREQUENT  # distinct words; in a smaller corpus none is excluded by frequency
@@ -54,12 +52,12 @@ _MODELS = {
 }
 
 
-def is_auxiliary(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+def is_auxiliary(corpus: Corpus, numbers: I64) -> Bools:
     """Of words by their numbers in a lexicon, whether they are auxiliaries: tag sets without these call them verbs."""
     return _is_one_of(language(corpus.options.lang).auxiliaries, corpus, numbers)
 
 
-def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+def is_function_word(corpus: Corpus, numbers: I64) -> Bools:
     """Of words by their numbers in a corpus's lexicon (−1: none), whether they are function words; no word is one."""
     lexicon, profile = corpus.lexicon, language(corpus.options.lang)
     if profile.function_words:
@@ -70,7 +68,7 @@ def is_function_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
     return np.asarray((numbers < 0) | (lexicon.counts[numbers] >= least))
 
 
-def is_content_word(corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+def is_content_word(corpus: Corpus, numbers: I64) -> Bools:
     """Of words by their numbers in a corpus's lexicon (−1: none), whether they are content words with a letter."""
     listed = ~is_function_word(corpus, numbers)
     if corpus.tags:
@@ -96,12 +94,12 @@ def tag_counts(corpus: Corpus, numbers: I64, most: int | None = None) -> I64:
     return counts
 
 
-def _is_one_of(words: str, corpus: Corpus, numbers: I64) -> NDArray[np.bool_]:
+def _is_one_of(words: str, corpus: Corpus, numbers: I64) -> Bools:
     written = [form for word in words.split() for form in {word, word.capitalize(), word.upper()}]
     return np.isin(numbers, corpus.lexicon.keys.find(written))
 
 
-def has_letter(corpus: Corpus, numbers: I64, test: Callable[[str], bool] = str.isalpha) -> NDArray[np.bool_]:
+def has_letter(corpus: Corpus, numbers: I64, test: Callable[[str], bool] = str.isalpha) -> Bools:
     """Of words by their numbers in a corpus's lexicon (−1: none), whether they have a letter."""
     keys = corpus.lexicon.keys
     first_bytes = np.array([byte < 128 and test(chr(byte)) for byte in range(256)], np.bool_)
@@ -165,7 +163,7 @@ def nearby(corpus: Corpus, word: str, most: int = 8) -> list[KnownWord]:
     return [KnownWord(" ".join([*before, item.word, *after]), item.count) for item in found[:most]]
 
 
-def word_classes(corpus: Corpus, keys: Sequence[str]) -> NDArray[np.uint8]:
+def word_classes(corpus: Corpus, keys: Sequence[str]) -> U8:
     """The class of each word of a corpus, as its place in `CLASSES`."""
     if corpus.tags:
         counts = tag_counts(corpus, corpus.lexicon.keys.find(keys), DECIDING)

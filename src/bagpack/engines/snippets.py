@@ -8,14 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bagpack.arrays import I64, Csr
 from bagpack.artefacts import MANIFEST, Artefact, Kind, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts import count as counting
 from bagpack.contexts.concordance import Concordance, contexts_of
-from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import Target
 from bagpack.contexts.windows import DEFAULT_LIMIT, CountSettings, Windows
 from bagpack.corpus.corpus import Corpus
@@ -25,7 +22,6 @@ from bagpack.engines.queries import MAX_GAP
 from bagpack.errors import StoreError, UsageError
 from bagpack.tasks.pairs import Pair
 
-I64 = NDArray[np.int64]
 SNIPPETS = Kind("snippets", "snippet corpus", 3, "bagpack fetch")
 
 

@@ -28,7 +28,7 @@ from bagpack.parallel import Shared, progress, share
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Floats, Ints
+    from bagpack.arrays import Bools, Floats, Ints
 
 CONDITIONS = tuple(blocks.CONDITIONS)
 MEMORY = 4 << 30  # for all folds that are trained at once on one machine

@@ -11,7 +11,7 @@ from bagpack.evaluate.result import Condition
 from bagpack.learn.targets import chosen_labels
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Floats, Ints
+    from bagpack.arrays import Bools, Floats, Ints
     from bagpack.learn.targets import Targets
 
 

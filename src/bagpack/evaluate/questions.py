@@ -25,8 +25,8 @@ from bagpack.vectors.counts import PairCounts
 from bagpack.vectors.words import wide_rows
 
 if TYPE_CHECKING:
+    from bagpack.arrays import Csr, Floats, Ints
     from bagpack.corpus.corpus import Corpus
-    from bagpack.learn.features import Csr, Floats, Ints
 
     Answers = list[Ints]  # of each question, the best choices
 

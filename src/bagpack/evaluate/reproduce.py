@@ -23,7 +23,7 @@ from bagpack.tasks.questions import read_any
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Index
+    from bagpack.arrays import Bools, Index
 
 KINDS = {"analogy": "analogies", "synonyms": "synonyms", "plausibility": "ratings", "relations": "relations"}
 RELATIONS_B = 500

@@ -19,9 +19,9 @@ from bagpack.sheets import Cell
 from bagpack.wording import first_words, last_words
 
 if TYPE_CHECKING:
+    from bagpack.arrays import Bools, Floats, Ints
     from bagpack.contexts.targets import ContextSource
     from bagpack.contexts.windows import Windows
-    from bagpack.learn.features import Bools, Floats, Ints
     from bagpack.learn.fitting import HeldOut
     from bagpack.learn.targets import Targets
 

@@ -16,7 +16,7 @@ from bagpack.learn.targets import python_value
 from bagpack.numbers import many
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Index, Ints
+    from bagpack.arrays import Index, Ints
     from bagpack.learn.targets import Targets
 
     Words = Sequence[Hashable] | Ints

@@ -70,7 +70,7 @@ def train_file(
     if options.background is not None:
         matrix, targets, turned, alone = _with_background(rows, source, options.background)
     how = options.condition, options.preset, options.svm
-    model = fit_counts(matrix, targets, *how, keep_training=True)
+    model = fit_counts(matrix, targets, *how)
     held_out = None
     if alone is not None:
         held_out, other = (hold_out(counts, targets, *how) for counts in (matrix, alone))

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.contexts.concordance import Context, show_all
 from bagpack.contexts.occurrences import Observations, find_occurrences, observe
 from bagpack.contexts.targets import ContextSource
@@ -20,8 +20,6 @@ from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.format import TYPE_MASK
 from bagpack.errors import UsageError
 from bagpack.explain.keyness import reach, spread
-
-I64 = NDArray[np.int64]
 
 SORTED = 10_000
 NEAREST = 3  # tokens that lines are sorted by

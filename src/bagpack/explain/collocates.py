@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8
 from bagpack.contexts.concordance import tokens_within
 from bagpack.contexts.occurrences import Observations, find_occurrences
 from bagpack.contexts.targets import ContextSource, Target
@@ -18,9 +18,6 @@ from bagpack.corpus.text.tags import CODES, UNIVERSAL
 from bagpack.corpus.words import has_letter, is_auxiliary, is_function_word
 from bagpack.explain.keyness import Keyword, keywords, log_dice, numbers_of, spread
 from bagpack.explain.patterns import CLOSED, OPEN, OUTSIDE, collocates_of, patterns_for, tag_mask
-
-I64 = NDArray[np.int64]
-U8 = NDArray[np.uint8]
 
 MOST = 200_000  # occurrences that are looked at, evenly over the corpus
 NEARBY = {"nouns nearby": ("NOUN", "PROPN"), "verbs nearby": ("VERB",), "adjectives nearby": ("ADJ",),

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Bools, Floats
 from bagpack.contexts.targets import ContextSource
 from bagpack.corpus.words import is_content_word
 from bagpack.explain.lines import PairEvidence
@@ -24,8 +24,6 @@ from bagpack.names import COSINE, PRODUCT, SEGMENTS, STATISTICS, over_terms
 from bagpack.vectors.counts import PairCounts
 from bagpack.wording import say_times
 
-Floats = NDArray[np.float64]
-I64 = NDArray[np.int64]
 Sums = dict[str, float]
 
 ALIKE, AGAINST = 6, 2  # training words or pairs that a part names
@@ -276,7 +274,7 @@ class PairDecisions:
         )
 
     @cached_property
-    def _is_content(self) -> NDArray[np.bool_]:
+    def _is_content(self) -> Bools:
         """Of each term, whether it has a content word; looked up for those of the pair's contexts."""
         corpus, terms = self.source.for_basis, self.model.basis.terms
         used = np.unique(self.observed.term[self.observed.blocks["v12"]]).tolist()

@@ -8,8 +8,8 @@ from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.contexts.occurrences import observe
 from bagpack.contexts.windows import Windows
 from bagpack.corpus.corpus import Corpus
@@ -70,7 +70,7 @@ def count_by(corpus: Corpus, words: Sequence[str], by: str, windows: Windows | N
     unknown = tuple(word for word, target in zip(words, resolved, strict=True) if target is None)
     targets = [target for target in resolved if target is not None]
     found = [] if unknown else observe(corpus, targets, (windows or Windows()).between, None)[0]
-    counts: dict[str, NDArray[np.int64]] = {}  # occurrences and tokens
+    counts: dict[str, I64] = {}  # occurrences and tokens
     for number, segment in enumerate(corpus.segments):
         values, texts = segment.attributes.column(name)
         firsts = found[number].firsts if found else np.zeros(0, np.int64)

@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Bools, Floats
 from bagpack.contexts.concordance import tokens_within
 from bagpack.corpus.corpus import Corpus
 from bagpack.corpus.segment import Segment
-
-I64 = NDArray[np.int64]
 
 CHANCE = 10.83  # G² beyond this has p < 0.001 at one degree of freedom
 LEAST = 2  # occurrences in the windows that a keyword has at least
@@ -33,7 +31,7 @@ class Keyword:
     llr: float
 
 
-def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> NDArray[np.float64]:
+def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> Floats:
     """G² of each term: `inside` of a window's `window` tokens, `total` of the `corpus` tokens.
 
     Signed: negative where the term is rarer inside than outside.
@@ -59,7 +57,7 @@ def log_likelihood(inside: I64, window: float, total: I64, corpus: float) -> NDA
     return np.where(a >= k * n / whole, g2, -g2)
 
 
-def log_dice(together: NDArray[np.float64], first: float, second: I64) -> NDArray[np.float64]:
+def log_dice(together: Floats, first: float, second: I64) -> Floats:
     """logDice: 14 + log2(2 f(x,y) / (f(x) + f(y))), at most 14 (the two only occur together).
 
     >>> log_dice(np.array([10.0, 5.0]), 10, np.array([10, 70])).round(2).tolist()
@@ -97,7 +95,7 @@ def tokens_in(starts: I64, ends: I64) -> tuple[I64, I64]:
 
 
 def keywords(
-    numbers: I64, background: Corpus, top: int, wanted: Callable[[I64], NDArray[np.bool_]] | None = None
+    numbers: I64, background: Corpus, top: int, wanted: Callable[[I64], Bools] | None = None
 ) -> list[Keyword]:
     """The terms that occur in windows more often than by chance, by G².
 

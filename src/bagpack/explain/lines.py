@@ -10,11 +10,11 @@ from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Bools, Csr
 from bagpack.basis import Basis, words_of
 from bagpack.contexts.concordance import REST, Context, show_all
-from bagpack.contexts.count import Csr, make_rows, sum_features
+from bagpack.contexts.count import make_rows, sum_features
 from bagpack.contexts.kernels import BOTH, MINUS, PLUS
 from bagpack.contexts.occurrences import Observations, observe
 from bagpack.contexts.targets import ContextSource, Target
@@ -27,7 +27,6 @@ from bagpack.explain.keyness import reach, tokens_in
 from bagpack.names import COSINE, PRODUCT, STATISTICS, WORD_SEGMENTS, Feature, parse_feature
 from bagpack.vectors.counts import PairCounts, count_pairs
 
-I64 = NDArray[np.int64]
 W1, W2, TERM = "w1", "w2", "term"
 ORDERS = {"+": (PLUS, BOTH), "-": (MINUS, BOTH), "w1 first": (PLUS, BOTH), "w2 first": (MINUS, BOTH)}
 
@@ -183,7 +182,7 @@ def segment_bounds(
     return first_ends, item.seconds if place == "betw" else first_ends
 
 
-def _holds(stored: Segment, starts: I64, ends: I64, term: str) -> NDArray[np.bool_]:
+def _holds(stored: Segment, starts: I64, ends: I64, term: str) -> Bools:
     """Which segments contain a term."""
     keys = stored.keys.find(words_of(term)).tolist()
     positions, window = tokens_in(starts, np.maximum(ends - len(keys) + 1, starts))

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.contexts import kernels
 from bagpack.contexts.concordance import show_all
 from bagpack.contexts.occurrences import Observations
@@ -22,8 +22,6 @@ from bagpack.explain.keyness import Keyword, keywords, numbers_of, spread, token
 from bagpack.explain.lines import PairEvidence, line_dict, segment_bounds
 from bagpack.names import PAIR_SEGMENTS
 from bagpack.sources import as_source
-
-I64 = NDArray[np.int64]
 
 NOTHING = np.empty(0, np.int64)
 MOST = 5000  # observations that terms are taken from, evenly over the corpus; all are counted

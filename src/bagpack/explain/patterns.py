@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, Bools
 from bagpack.corpus.text.tags import CODES
-
-I64 = NDArray[np.int64]
 
 BEFORE, AFTER = -1, 1
 OUTSIDE = 255  # the tag of a place that is not in the sentence
@@ -82,9 +80,7 @@ def patterns_for(tagged: bool, english: bool) -> tuple[Pattern, ...]:
     return ((UNTAGGED, UNTAGGED_ENGLISH), (TAGGED, TAGGED_ENGLISH))[tagged][english]
 
 
-def collocates_of(
-    pattern: Pattern, keys: I64, tags: NDArray[np.uint8], own: NDArray[np.uint8], links: I64
-) -> I64:
+def collocates_of(pattern: Pattern, keys: I64, tags: U8, own: U8, links: I64) -> I64:
     """The keys at which a pattern ends, over all places (rows × tokens around).
 
     Parameters
@@ -114,7 +110,7 @@ def collocates_of(
     return np.concatenate(found)
 
 
-def tag_mask(names: Sequence[str]) -> NDArray[np.bool_]:
+def tag_mask(names: Sequence[str]) -> Bools:
     """Of each tag code, whether it is one of these."""
     mask = np.zeros(OUTSIDE + 1, np.bool_)
     mask[[CODES[name] for name in names]] = True

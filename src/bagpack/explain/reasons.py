@@ -21,8 +21,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.explain.lines import TERM, W1, W2, PairEvidence, Span, feature_parts
 from bagpack.names import COSINE, PRODUCT, STATISTICS
 from bagpack.vectors.counts import PairCounts
@@ -159,7 +159,7 @@ def cluster_terms(counts: Mapping[str, int]) -> list[list[str]]:
 
 
 def group_features(
-    places: Sequence[str], place: NDArray[np.int64], term: NDArray[np.int64], counts: NDArray[np.int64],
+    places: Sequence[str], place: I64, term: I64, counts: I64,
     terms: Sequence[str], wanted: slice = slice(None),
 ) -> list[Group]:  # fmt: skip
     """Groups of the wanted features; every one of these is in one of them.

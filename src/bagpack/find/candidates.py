@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Bools, Floats
 from bagpack.contexts.candidates import Candidates, candidate_batches, join_candidates
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
@@ -27,10 +27,6 @@ from bagpack.learn.model import LinearModel
 from bagpack.names import STATISTICS
 from bagpack.tasks.pairs import BACKGROUND
 from bagpack.vectors.counts import PairCounts, cache_of, count_pairs
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-I64 = NDArray[np.int64]
 
 PMI = 3  # its column among the statistics
 MIN_COUNT, MIN_TOGETHER = 5, 2

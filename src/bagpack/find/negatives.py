@@ -8,11 +8,10 @@ among thousands of pairs that co-occur, few are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Values
 from bagpack.contexts.candidates import Candidates, find_candidates
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import Windows
@@ -113,7 +112,7 @@ def _partners(source: ContextSource, words: Sequence[Target], between: int) -> C
     return found
 
 
-def _turns(words: NDArray[Any]) -> NDArray[np.int64]:
+def _turns(words: Values) -> I64:
     """How many of the same word came before each."""
     order = np.argsort(words, kind="stable")
     ordered = words[order]

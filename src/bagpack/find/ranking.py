@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bagpack import parallel
+from bagpack.arrays import Bools
 from bagpack.contexts.concordance import Context
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.errors import UsageError
@@ -201,7 +201,7 @@ def label_to_find(model: LinearModel, label: Any) -> Any:
 
 def known_pairs(
     source: ContextSource, pairs: Iterable[Pair], counts: PairCounts, model: LinearModel | None = None
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Which rows are known or were trained on: by the keys of their words, so in any form and in either order."""
     listed = list(pairs)
     target = targets_of(source, listed)
@@ -218,7 +218,7 @@ def _key(target: Target | None) -> str:
 
 
 def choose_pairs(
-    scored: ScoredPool, pool: Pool, known: NDArray[np.bool_], examples: Examples | None = None
+    scored: ScoredPool, pool: Pool, known: Bools, examples: Examples | None = None
 ) -> tuple[list[int], int]:
     """Numbers of the pairs of a list, and how many were skipped because of their words.
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import Csr, Floats
 from bagpack.contexts.concordance import Context, show_all
-from bagpack.contexts.count import Csr, divide_pairs, make_rows, search_pairs, sum_features
+from bagpack.contexts.count import divide_pairs, make_rows, search_pairs, sum_features
 from bagpack.contexts.occurrences import Observations
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
@@ -63,7 +63,7 @@ def best_lines(
     return lines
 
 
-def _scores(model: LinearModel, rows: Csr, label: Any) -> NDArray[np.float64]:
+def _scores(model: LinearModel, rows: Csr, label: Any) -> Floats:
     """The decision value of each row of v12 counts alone; 0 for a model that does not use v12."""
     if "v12" not in model.weights:
         return np.zeros(rows.shape[0])

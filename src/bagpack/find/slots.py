@@ -26,19 +26,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import F32, I64, U8, Bools, Floats
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.corpus.words import class_names, class_numbers
 from bagpack.find.options import FindOptions
 from bagpack.find.training import Trained
 from bagpack.find.vocabulary import corpus_of, targets_of
 from bagpack.vectors.words import WordVectors
-
-Floats = NDArray[np.float64]
-F32 = NDArray[np.float32]
-I64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 NEIGHBOURS = 3
 WEIGHTS = (0.0, 0.5, 1.0, 2.0)
@@ -200,7 +195,7 @@ def _nearest(cosines: F32) -> Floats:
     return np.asarray(np.partition(cosines, cosines.shape[1] - k, axis=1)[:, -k:].mean(axis=1), np.float64)
 
 
-def kinds_of(classes: NDArray[np.uint8]) -> frozenset[int]:
+def kinds_of(classes: U8) -> frozenset[int]:
     """The parts of speech that at least a quarter of the examples have in a place; none if one of them is unknown."""
     numbers, counts = np.unique(classes, return_counts=True)
     if 0 in numbers:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bagpack import parallel
+from bagpack.arrays import Floats, Index
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError
@@ -28,8 +28,6 @@ from bagpack.learn.targets import encode_targets
 from bagpack.numbers import many
 from bagpack.sources import as_source
 from bagpack.vectors.counts import PairCounts, count_cached
-
-Floats = NDArray[np.float64]
 
 # With a few examples, the contexts of the two words together say more than those of each: docs/finding.md.
 FEW_EXAMPLES = Preset("modern", v12=2.0)
@@ -103,7 +101,7 @@ def train_on_examples(
     return Trained(model, examples.label, examples, tuple(drawn), seed, unknown, counts, held_out)
 
 
-def _deal(drawn: int, given: int, turned: int, per_hand: int) -> list[NDArray[np.intp]]:
+def _deal(drawn: int, given: int, turned: int, per_hand: int) -> list[Index]:
     """Rows of each hand: all examples, the reversed ones after them, and its share of the other drawn pairs."""
     hands = max(1, min(HANDS, round((drawn - turned) / max(per_hand - turned, 1))))
     shared, others = np.arange(given + turned), np.arange(given + turned, given + drawn)
@@ -111,7 +109,7 @@ def _deal(drawn: int, given: int, turned: int, per_hand: int) -> list[NDArray[np
 
 
 def _average(
-    counts: PairCounts, positives: int, hands: Sequence[NDArray[np.intp]], label: str
+    counts: PairCounts, positives: int, hands: Sequence[Index], label: str
 ) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
     preset, svm = FEW_EXAMPLES, SvmSettings()
@@ -121,7 +119,7 @@ def _average(
         own = counts[rows]
         targets = encode_targets([label if row < positives else _no(label) for row in rows.tolist()])
         part = grams[CONDITION][np.ix_(rows, rows)] if grams else None
-        model = fit_counts(own, targets, CONDITION, preset, svm, gram=part, keep_training=True)
+        model = fit_counts(own, targets, CONDITION, preset, svm, gram=part)
         assert model.training is not None
         coef[rows] += model.training.coef / len(hands)
         output, sign = model.output_of(label)

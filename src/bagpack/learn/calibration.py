@@ -17,7 +17,7 @@ import numpy as np
 from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Floats, Index, Ints
+    from bagpack.arrays import Bools, Floats, Index, Ints
 
 FOLDS = 5
 # A precision measured on fewer answers is chance: 9 of 10 correct has a 95 % interval from 60 to 98 %.

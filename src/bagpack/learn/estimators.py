@@ -25,7 +25,7 @@ from bagpack.vectors.counts import PairCounts, as_pairs
 from bagpack.vectors.vectorizer import PairVectorizer, TakesPairs
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Floats
+    from bagpack.arrays import Floats
 
 
 class _PairEstimator(TakesPairs):
@@ -72,7 +72,7 @@ class _PairEstimator(TakesPairs):
                     f"none of the {len(counts)} pairs has a vector in condition {self.condition}: no {what}; "
                     "check the corpus's language and level (lemma or form), or take another condition"
                 )
-            model = fit_counts(counts, targets, self.condition, preset, svm, keep_training=True)
+            model = fit_counts(counts, targets, self.condition, preset, svm)
         if targets.kind != "rating":
             model = replace(model, calibrator=partial(calibrate, model, counts, targets, svm))
         self.model_ = model

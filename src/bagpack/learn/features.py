@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from bagpack.arrays import Csr, Floats, Index, Ints
 from bagpack.errors import UsageError
 from bagpack.kernels import allocating_kernel, kernel, read_only
 from bagpack.names import COSINE, PRODUCT, STATISTICS, block_width, blocks_of
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from bagpack.basis import Basis
     from bagpack.contexts.windows import CountSettings
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.integer[Any]]
-Bools: TypeAlias = NDArray[np.bool_]
-Index: TypeAlias = NDArray[np.intp]
-Csr: TypeAlias = "sparse.csr_array[Any] | sparse.csr_matrix[Any]"
 
 # Gram matrices add up, so a block counts with the square of its factor; docs/accuracy.md has what each contributes.
 STATISTICS_FACTOR = 0.55
@@ -85,23 +80,16 @@ def weigh(counts: Csr, basis: Basis) -> Csr:
     all basis terms in the corpus. Observed and expected counts are both raised by one, so that one observation of a
     rare term does not count for much. A basis without frequencies has no PPMI.
     """
-    out = np.empty(len(counts.data))
-    expected = expected_counts(counts, basis)
-    np.log1p(expected, out=expected)  # numpy's is several times faster than a compiled loop's
-    table = np.log1p(np.arange(LOOKED_UP))
-    _phi(read_only(counts.indptr), read_only(counts.data), expected, table, out)
-    return with_values(counts, out)
-
-
-def expected_counts(counts: Csr, basis: Basis) -> Floats:
-    """Expected count at each stored count's place; infinite for a basis without frequencies."""
-    out = np.full(len(counts.data), np.inf)
+    indptr, indices, data = (read_only(part) for part in (counts.indptr, counts.indices, counts.data))
+    out, expected = np.empty(len(data)), np.full(len(data), np.inf)
     if basis.frequencies is not None:
         segments = counts.shape[1] // len(basis)
         share = np.tile(basis.frequencies / basis.frequencies.sum(), segments)
-        arrays = (read_only(part) for part in (counts.indptr, counts.indices, counts.data))
-        _expected(*arrays, share, np.repeat(np.arange(segments), len(basis)), np.empty(segments), out)
-    return out
+        segment = np.repeat(np.arange(segments), len(basis))
+        _expected(indptr, indices, data, share, segment, np.empty(segments), expected)
+    np.log1p(expected, out=expected)  # numpy's is several times faster than a compiled loop's
+    _phi(indptr, data, expected, np.log1p(np.arange(LOOKED_UP)), out)
+    return with_values(counts, out)
 
 
 def used_words(rows: PairCounts) -> tuple[Csr, Index, Index]:

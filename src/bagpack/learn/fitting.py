@@ -18,7 +18,7 @@ from bagpack.names import blocks_of
 from bagpack.vectors.counts import PairCounts
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Floats, Index
+    from bagpack.arrays import Floats, Index
 
 WHOLE = "v1v2v12"
 
@@ -27,13 +27,11 @@ def condition_grams(
     counts: PairCounts, conditions: Iterable[str], preset: Preset, learned: Learned
 ) -> dict[str, Floats]:
     """Gram matrix of each condition; that of v1v2v12 is the sum of the two others."""
-    conditions = list(dict.fromkeys(conditions))
     needed = {part for name in conditions for part in (("v1v2", "v12") if name == WHOLE else (name,))}
     grams = {name: pair_gram(preset.features(learned, counts, name)) for name in sorted(needed)}
-    if conditions == [WHOLE]:  # in place: each takes up to 128 MB
-        grams["v1v2"] += grams["v12"]
-        return {WHOLE: grams["v1v2"]}
-    return {name: grams["v1v2"] + grams["v12"] if name == WHOLE else grams[name] for name in conditions}
+    if WHOLE in conditions:
+        grams[WHOLE] = grams["v1v2"] + grams["v12"]
+    return {name: grams[name] for name in conditions}
 
 
 def shared_grams(
@@ -52,13 +50,11 @@ def shared_grams(
 def fit_counts(
     counts: PairCounts, targets: Targets, condition: str = WHOLE, preset: str | Preset = "modern",
     svm: SvmSettings | None = None, *, learned: Learned | None = None, gram: Floats | None = None,
-    keep_training: bool = False,
 ) -> LinearModel:  # fmt: skip
     """A model of one condition, trained on all rows of ``counts``.
 
     ``learned`` is what the preset learned, where it was from other rows than these, and ``gram`` the condition's Gram
-    matrix (`shared_grams`), where it was computed before. With ``keep_training``, the model keeps its training pairs,
-    so that explanations can name them and answers say which they were.
+    matrix (`shared_grams`), where it was computed before.
     """
     preset, svm = get_preset(preset), svm or SvmSettings()
     n = len(counts)
@@ -77,8 +73,7 @@ def fit_counts(
         weights=features.split(features.combine(dual.coef)), intercept=dual.intercept, basis=counts.basis,
         counting=counts.settings, source_path=counts.source_path, source_hash=counts.source_hash,
         settings={**settings, "converged": dual.converged}, place=counts.place,
-        kept=TrainingPairs.of(features, dual.coef, counts.pairs) if keep_training else None,
-        trained=np.unique(pair_hashes(counts)) if keep_training else None,
+        kept=TrainingPairs.of(features, dual.coef, counts.pairs), trained=np.unique(pair_hashes(counts)),
     )  # fmt: skip
 
 

@@ -24,9 +24,8 @@ from bagpack.sources import find_store, open_source
 from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bagpack.learn.features import Bools, Csr, Features, Floats, Index
+    from bagpack.arrays import U64, Bools, Csr, Floats, Index
+    from bagpack.learn.features import Features
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,9 @@ class LinearModel:
     calibration: Floats | None = None  # slope and intercept of each output; see `probabilities_of`
     threshold: Threshold | None = None
     calibrator: Callable[[], LinearModel] | None = None  # makes the calibrated model; see `calibrated`
-    trained: NDArray[np.uint64] | None = None  # hashes of the training pairs, ascending; see `trained_on`
+    trained: U64 = field(
+        default_factory=lambda: np.empty(0, np.uint64)
+    )  # hashes of the training pairs, ascending
     place: Path | None = None  # where it was read from
     kept: TrainingPairs | Callable[[], TrainingPairs] | None = None  # the training pairs, or what reads them
 
@@ -230,7 +231,7 @@ class LinearModel:
 
     def trained_on(self, counts: PairCounts) -> Bools:
         """Whether each pair, in any form of its words with the same lemmas, was a training pair."""
-        return np.isin(pair_hashes(counts), () if self.trained is None else self.trained)
+        return np.isin(pair_hashes(counts), self.trained)
 
     def label_named(self, name: Any) -> Any:
         """The label of this name, or an error that lists all."""
@@ -252,7 +253,7 @@ class LinearModel:
         return (0, 1.0 if k == 1 else -1.0) if self.kind == "binary" else (k, 1.0)
 
 
-def pair_hashes(counts: PairCounts) -> NDArray[np.uint64]:
+def pair_hashes(counts: PairCounts) -> U64:
     """A number for each pair, by which a model recognises its training pairs without listing them.
 
     It is that of the words' keys in the corpus, so that *cat – animals* and *cat – animal* are the same pair; of an

@@ -80,8 +80,7 @@ def save_model(
     if model.calibration is not None:
         curves = [dict(zip(CURVE, curve, strict=True)) for curve in model.calibration.tolist()]
         description["calibration"] = {"kind": model.kind, "curves": curves}
-    trained = np.empty(0, np.uint64) if model.trained is None else model.trained
-    arrays = {"intercept": model.intercept, "trained": trained}
+    arrays = {"intercept": model.intercept, "trained": model.trained}
     arrays |= {f"{block}.weights": weights for block, weights in model.weights.items()}
     for block, scaling in model.learned.items():
         arrays |= {f"{block}.{name}": array for name, array in scaling._asdict().items()}

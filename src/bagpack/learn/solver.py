@@ -34,7 +34,7 @@ from bagpack.learn.svm import Dual, SvmSettings, row_gram
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Floats, Index
+    from bagpack.arrays import Floats, Index
 
 MAX_EPOCHS = 1000
 # Weight of the multipliers, as a share of the mean squared length of a row: less enforces Σ β = 0 more slowly, more

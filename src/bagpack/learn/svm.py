@@ -22,7 +22,8 @@ from bagpack.kernels import kernel
 from bagpack.parallel import delayed, run_threads
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Csr, Features, Floats
+    from bagpack.arrays import Bools, Csr, Floats
+    from bagpack.learn.features import Features
     from bagpack.learn.targets import Targets
 
 GRAM_ROWS = 4_000  # whose Gram matrix takes 128 MB, and one more is held with it

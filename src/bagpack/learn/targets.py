@@ -12,7 +12,7 @@ from bagpack.errors import InputError
 from bagpack.numbers import many
 
 if TYPE_CHECKING:
-    from bagpack.learn.features import Bools, Floats, Index
+    from bagpack.arrays import Bools, Floats, Index
 
 MOST_LABELS = 1_000
 Kind = Literal["binary", "multiclass", "rating"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import Floats
 from bagpack.corpus.text.tags import universal_tag, with_tag
 from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.tasks.files import Table, TextFile, find_column, listed, mapped_columns, plain, read_table
@@ -63,7 +63,7 @@ class Dataset:
     lines: list[int]
     columns: dict[str, list[str]]
     labels: list[str] = field(default_factory=list)
-    scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    scores: Floats = field(default_factory=lambda: np.empty(0))
     group_column: str | None = None
 
     def __len__(self) -> int:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from bagpack.arrays import I64, Bools, Csr, Values
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr, make_rows
+from bagpack.contexts.count import make_rows
 from bagpack.contexts.targets import ContextSource, Target
 from bagpack.contexts.windows import CountSettings
 from bagpack.corpus.strings import Strings
@@ -28,8 +28,6 @@ from bagpack.errors import InputError, StoreError
 from bagpack.names import CONDITIONS, blocks_of, feature_names
 from bagpack.numbers import many
 
-I64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Pair = tuple[str, str]
 
 KEY_SEPARATOR = "\x1f"  # between the keys of a multi-word target
@@ -250,7 +248,7 @@ class CountCache:
 
     def __init__(self, basis: Basis, settings: CountSettings) -> None:
         self._how = basis, settings
-        self._rows: dict[Any, tuple[NDArray[Any], NDArray[Any], I64]] = {}
+        self._rows: dict[Any, tuple[Values, Values, I64]] = {}
         self._lock = threading.Lock()
         self._entries = 0
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bagpack._version import __version__
+from bagpack.arrays import Values
 from bagpack.artefacts import MANIFEST, Artefact, Kind, is_kind, new_artefact, open_artefact
 from bagpack.basis import Basis
 from bagpack.contexts.count import make_rows
@@ -38,13 +37,13 @@ CURE = "the matrix is damaged: restore the file, or count the pairs again with b
 ROWS_AT_ONCE = 1000  # of an export
 
 
-def no_negative(values: NDArray[Any], numbers: Numbers) -> str:
+def no_negative(values: Values, numbers: Numbers) -> str:
     """0 or more."""
     least = int(values.min(initial=0))
     return f"holds {least:,}, but counts are not negative" if least < 0 else ""
 
 
-def row_or_none(values: NDArray[Any], numbers: Numbers) -> str:
+def row_or_none(values: Values, numbers: Numbers) -> str:
     """The row of an unordered pair, or -1."""
     return below("unordered pairs")(values[values != -1], numbers)
 
@@ -85,7 +84,7 @@ def is_matrix(path: Path) -> bool:
 def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None:
     """Write counts as a directory; it gets its name when it is complete."""
     counts = counts.compact()
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, Values] = {
         "words.found": counts.occurrences, "pairs.found": counts.found, "pairs.taken": counts.taken,
         "names.word": counts.word_of, "rows.names": counts.rows, "rows.pair": counts.pair_of,
         "rows.swapped": counts.swapped, **counts.names.files("names"), **counts.keys.files("keys"),
@@ -134,14 +133,14 @@ def _open(path: Path) -> tuple[Artefact, dict[str, int], CountSettings]:
 
 def open_arrays(
     stored: Artefact, declared: Mapping[str, Array], numbers: Numbers, cure: str
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Values]:
     """The arrays of an artefact, memory-mapped, once their lengths and values are as declared: kernels do not check."""
     files = {name: stored.file(name) for name in declared}
     check(stored.data, declared, numbers, cure)
     return {name: map_array(file, declared[name].dtype) for name, file in files.items()}
 
 
-def strings_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Strings:
+def strings_of(arrays: Mapping[str, Values], name: str) -> Strings:
     return Strings(arrays[f"{name}.blob"], arrays[f"{name}.offsets"])
 
 

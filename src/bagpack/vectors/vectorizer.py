@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bagpack import parallel
+from bagpack.arrays import Csr
 from bagpack.basis import Basis
-from bagpack.contexts.count import Csr
 from bagpack.contexts.targets import ContextSource
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.errors import InputError

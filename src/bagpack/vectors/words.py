@@ -19,10 +19,10 @@ from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from bagpack import parallel
+from bagpack.arrays import F32, U8, Floats
 from bagpack.artefacts import Artefact, Kind, is_kind, new_artefact, open_artefact
 from bagpack.basis import Basis, top_unigrams
 from bagpack.contexts.candidates import frequent_words
@@ -35,8 +35,6 @@ from bagpack.corpus.subcorpus import Subcorpus
 from bagpack.corpus.words import CLASSES, word_classes
 from bagpack.errors import StoreError
 from bagpack.vectors.storage import open_arrays, strings_of
-
-F32 = NDArray[np.float32]
 
 MOST_WORDS = 40_000
 TERMS = 10_000
@@ -64,9 +62,9 @@ class WordVectors:
     corpus: Corpus
     words: Strings  # keys
     rows: F32  # of unit length
-    classes: NDArray[np.uint8]  # each word's part of speech: a place in `CLASSES`
+    classes: U8  # each word's part of speech: a place in `CLASSES`
     terms: Strings
-    shares: NDArray[np.float64]  # of the terms, smoothed
+    shares: Floats  # of the terms, smoothed
     projection: F32  # V S^(-1/2)
     mean: F32
 
@@ -110,7 +108,7 @@ class WordVectors:
         rows = self._of_keys([word for own in words for word in own])
         return unit(np.add.reduceat(rows, np.cumsum(lengths) - lengths, axis=0))
 
-    def class_of(self, targets: Sequence[Target]) -> NDArray[np.uint8]:
+    def class_of(self, targets: Sequence[Target]) -> U8:
         """The part of speech of each target, as a place in `CLASSES`; of a phrase, that of its last word."""
         keys = [target.words[-1] for target in targets]
         found = self.words.find(keys)
@@ -196,7 +194,7 @@ def count_words(corpus: Corpus, targets: Sequence[Target], unigrams: Sequence[st
     return sparse.csr_array(rows[:, : len(unigrams)] + rows[:, len(unigrams) :])
 
 
-def ppmi(counts: sparse.csr_array, shares: NDArray[np.float64]) -> sparse.csr_array:
+def ppmi(counts: sparse.csr_array, shares: Floats) -> sparse.csr_array:
     """Positive pointwise mutual information of rows with terms that have these shares of all contexts."""
     totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
     entries = counts.tocoo()

@@ -7,17 +7,12 @@ full, so that Python can grow it and call the kernel again from where it stopped
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I32, I64, U8, U32, Bools, Values
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
 from bagpack.kernels import inlined, kernel, read_only
-
-U8 = NDArray[np.uint8]
-I64 = NDArray[np.int64]
 
 SEED = np.uint64(0xCBF29CE484222325)
 PRIME = np.uint64(0x9E3779B97F4A7C15)
@@ -160,15 +155,13 @@ class InternTable:
         if need > self.blob.size // 2:
             self.blob = np.concatenate([self.blob, np.zeros(max(self.blob.size, need), np.uint8)])
 
-    def add_spans(
-        self, data: U8, spans: NDArray[np.int32], flags: NDArray[np.uint32], out: NDArray[np.uint32]
-    ) -> None:
+    def add_spans(self, data: U8, spans: I32, flags: U32, out: U32) -> None:
         """Ids, with flags, of spans of bytes.
 
         The rows of `spans` are starts and stops of FIRST and, if there are four, of SECOND: FIRST TAB SECOND is
         interned.
         """
-        rows: list[NDArray[Any]] = [*spans, *(spans[0][:0],) * (4 - len(spans))]
+        rows: list[Values] = [*spans, *(spans[0][:0],) * (4 - len(spans))]
         arrays = [read_only(array) for array in (data, *rows)]
         hashed = np.empty(spans.shape[1], np.uint64)
         hash_spans(*arrays, hashed)
@@ -180,7 +173,7 @@ class InternTable:
                 return
             self.grow(1 + int((spans[1::2, done] - spans[::2, done]).sum()))
 
-    def add_pairs(self, first: Strings, second: Strings, skip: NDArray[np.bool_]) -> I64:
+    def add_pairs(self, first: Strings, second: Strings, skip: Bools) -> I64:
         """Ids of the pairs FIRST TAB SECOND, or of FIRST alone if there is no SECOND; -1 where skipped."""
         out = np.full(len(first), -1, np.int64)
         kept = np.flatnonzero(~skip)

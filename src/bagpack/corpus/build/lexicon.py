@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, Values
 from bagpack.corpus import format
 from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings, merge_sorted, split_pairs
 from bagpack.files import disk_errors, reserve
 from bagpack.kernels import read_only
 
-Counted = tuple[Strings, NDArray[np.int64]]
+Counted = tuple[Strings, I64]
 
 SMALL = 16 << 20  # bytes of an array that is kept in memory
 AT_ONCE = 1 << 18  # forms with their keys
 
 
-def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> NDArray[Any]:
+def new_array(size: int, dtype: np.typing.DTypeLike, place: Path) -> Values:
     """An array to be written: in memory if it is small, else in a file that is deleted with the array."""
     if size * np.dtype(dtype).itemsize <= SMALL:
         return np.empty(size, dtype)
@@ -68,7 +68,7 @@ def _counted_forms(path: Path) -> Counted:
     return forms, counts.astype(np.int64)
 
 
-def most_frequent_keys(pairs: Strings, counts: NDArray[np.int64], keys: Strings) -> Counted:
+def most_frequent_keys(pairs: Strings, counts: I64, keys: Strings) -> Counted:
     """From sorted FORM TAB KEY with counts: each form once, with the index of its most frequent key.
 
     A form that is a key itself is omitted, since a target is looked up among the keys first. Equal counts: the

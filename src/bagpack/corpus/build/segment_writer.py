@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, U32, Bools, Values
 from bagpack.corpus import format
 from bagpack.corpus.build.interning import InternTable
 from bagpack.corpus.format import FACTS, GLUED, SENTENCE_START, TYPE_MASK
@@ -27,9 +27,6 @@ from bagpack.corpus.text.tags import UNIVERSAL, tag_code
 from bagpack.errors import InputError
 from bagpack.files import disk_errors, write_json
 from bagpack.kernels import kernel, read_only
-
-I64 = NDArray[np.int64]
-U32 = NDArray[np.uint32]
 
 FIRST_TOKENS = 1 << 18
 MOST_NAMES = 1000  # of attributes in a segment
@@ -95,7 +92,7 @@ class SegmentWriter:
                 f"{document.name[:100]!r}; put what differs between documents into values, not into names"
             )
 
-    def _codes(self, batch: Batch) -> NDArray[np.uint8]:
+    def _codes(self, batch: Batch) -> U8:
         table, codes = self._tagsets.setdefault(batch.tagset, (InternTable(1 << 8), []))
         ids = np.empty(batch.flags.size, np.uint32)
         table.add_spans(batch.data, batch.spans[4:6], np.zeros_like(ids), ids)
@@ -104,7 +101,7 @@ class SegmentWriter:
             codes.append(tag_code(batch.tagset, tag) or 0)
         return np.array(codes, np.uint8)[ids]
 
-    def _types(self) -> tuple[Strings, Strings, NDArray[np.bool_]]:
+    def _types(self) -> tuple[Strings, Strings, Bools]:
         """Form and key of each raw string, and which of them are no tokens."""
         raw, options = self.table.strings(), self.options
         if self._has_lemmas:
@@ -136,7 +133,7 @@ class SegmentWriter:
         return facts
 
     def _write(
-        self, directory: Path, raw_forms: Strings, raw_keys: Strings, dropped: NDArray[np.bool_]
+        self, directory: Path, raw_forms: Strings, raw_keys: Strings, dropped: Bools
     ) -> dict[str, Any]:
         tokens, tags, documents = self.tokens[: self.count], self.tags[: self.count], self.documents
         table = InternTable(len(raw_forms))
@@ -163,7 +160,7 @@ class SegmentWriter:
         postings = np.empty(left, np.uint32)
         sentences = fill_postings(tokens, key_of_type, bounds[:-1].copy(), postings)
         form_pairs, form_counts = _form_table(forms, keys_of_types, counts, self.options)
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, Values] = {
             "tokens": tokens,
             "postings": postings,
             **keys.files("keys"),
@@ -198,9 +195,7 @@ class SegmentWriter:
         return facts
 
 
-def split_columns(
-    raw: Strings, options: TextOptions, entities: bool
-) -> tuple[Strings, Strings, NDArray[np.bool_]]:
+def split_columns(raw: Strings, options: TextOptions, entities: bool) -> tuple[Strings, Strings, Bools]:
     """Form and key of raw strings FORM TAB LEMMA, and which are no tokens.
 
     Plain ASCII goes through a kernel; the few others (accents, entities, controls) through Python.

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I32, I64, U8, U32
 from bagpack.corpus.format import GLUED, SENTENCE_START
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
@@ -97,7 +97,7 @@ class _Waiting:
         self._clear()
         yield batch
 
-    def _tokenised(self) -> tuple[Batch, NDArray[np.int64]]:
+    def _tokenised(self) -> tuple[Batch, I64]:
         """Tokens of raw text, and which is the first of each paragraph."""
         block = join_paragraphs(self.texts, self.options.lang)
         data = read_only(np.frombuffer(block.data, np.uint8))
@@ -111,7 +111,7 @@ class _Waiting:
         firsts = np.searchsorted(starts, np.concatenate([[0], block.paragraph_ends[:-1]]))
         return self._batch(data, np.array([starts, stops], np.int32), bits, firsts), firsts
 
-    def _annotated(self, annotator: Annotator) -> tuple[Batch, NDArray[np.int64]]:
+    def _annotated(self, annotator: Annotator) -> tuple[Batch, I64]:
         """The same by an annotator: a form and its lemma follow each other in the data."""
         pieces: list[bytes] = []
         bits: list[int] = []
@@ -129,7 +129,7 @@ class _Waiting:
         return self._batch(data, spans, np.array(bits, np.uint32), starts), starts
 
     def _batch(
-        self, data: NDArray[np.uint8], spans: NDArray[np.int32], flags: NDArray[np.uint32], firsts: NDArray[np.int64]
+        self, data: U8, spans: I32, flags: U32, firsts: I64
     ) -> Batch:  # fmt: skip
         """A batch of these tokens; `firsts` are the first of each paragraph."""
         bounds = np.append(np.flatnonzero(flags & SENTENCE_START), flags.size)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I32, U8, U32
 from bagpack.corpus.segment import Attributes
 from bagpack.corpus.text.encoding import decode
 from bagpack.corpus.text.languages import other_language
@@ -94,10 +94,10 @@ class Batch:
     lines: list[int] = field(default_factory=list)  # of each paragraph, counted from the line at `offset`
     where: str = ""  # the place that errors name, where it is no line of the source
 
-    data: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    data: U8 = field(default_factory=lambda: np.empty(0, np.uint8))
     # Rows: starts and stops of the forms, then of the lemmas and of the tags, if the text has them.
-    spans: NDArray[np.int32] = field(default_factory=lambda: np.empty((2, 0), np.int32))
-    flags: NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
+    spans: I32 = field(default_factory=lambda: np.empty((2, 0), np.int32))
+    flags: U32 = field(default_factory=lambda: np.empty(0, np.uint32))  # SENTENCE_START, GLUED
     tagset: str = ""  # of the tags
     entities: bool = False  # whether `&amp;` stands for `&`
     closed: bool = True  # whether a sentence ends with the last token

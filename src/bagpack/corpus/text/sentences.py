@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64
 from bagpack.corpus.text.languages import never_final
 
 # sentencex slows down with the length of its argument (85 MB/s at 1 kB, 12 MB/s at 256 kB), so a long
@@ -44,8 +44,8 @@ class Block(NamedTuple):
     """Paragraphs as one piece of UTF-8, for a tokenizer that is called once."""
 
     data: bytes
-    sentence_ends: NDArray[np.int64]
-    paragraph_ends: NDArray[np.int64]
+    sentence_ends: I64
+    paragraph_ends: I64
 
 
 def join_paragraphs(paragraphs: Sequence[str], lang: str) -> Block:

@@ -29,8 +29,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bagpack.arrays import I64, U8, Bools
 from bagpack.corpus.text.languages import ELIDING, ENGLISH, FRENCH, STYLES, language
 from bagpack.kernels import kernel, lower_bound, read_only
 
@@ -48,7 +48,7 @@ _IDEOGRAPHIC = (
 
 
 @cache
-def character_classes() -> NDArray[np.uint8]:
+def character_classes() -> U8:
     """Return the class of each code point of planes 0 and 1; the few rules for the rest are in `read`."""
     categories = map(unicodedata.category, map(chr, range(0x20000)))
     classes = np.fromiter(map(_class_of, categories), dtype=np.uint8, count=0x20000)
@@ -71,14 +71,14 @@ def _class_of(category: str) -> int:
     return _OF_CATEGORY.get(category, _OF_CATEGORY.get(category[0], SYMBOL))
 
 
-def byte_set(characters: str) -> NDArray[np.bool_]:
+def byte_set(characters: str) -> Bools:
     table = np.zeros(256, dtype=np.bool_)
     table[list(characters.encode("ascii"))] = True
     return table
 
 
 @kernel
-def read(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> tuple[int, int]:
+def read(data: U8, i: int, stop: int, classes: U8) -> tuple[int, int]:
     """Return the class and the width in bytes of the character at i; a byte that is not UTF-8 is a symbol."""
     first = np.int64(data[i])
     if first < 0x80:
@@ -107,7 +107,7 @@ def lower(byte: int) -> int:
 
 
 @kernel
-def apostrophe(data: NDArray[np.uint8], i: int, stop: int) -> int:
+def apostrophe(data: U8, i: int, stop: int) -> int:
     """Return the width of an apostrophe at i, straight or curly; 0 if there is none."""
     if data[i] == 0x27:
         return 1
@@ -116,7 +116,7 @@ def apostrophe(data: NDArray[np.uint8], i: int, stop: int) -> int:
     return 0
 
 
-def packed(words: str) -> NDArray[np.int64]:
+def packed(words: str) -> I64:
     """Pack words of up to seven bytes into one number each, sorted for a binary search."""
     numbers = np.array(sorted(int.from_bytes(word.encode(), "big") for word in words.split()), np.int64)
     numbers.flags.writeable = False  # like constants of numba, so that one compiled kernel serves all lists
@@ -124,7 +124,7 @@ def packed(words: str) -> NDArray[np.int64]:
 
 
 @cache
-def abbreviations(lang: str) -> NDArray[np.int64]:
+def abbreviations(lang: str) -> I64:
     found = language(lang)
     return packed(f"{found.abbreviations} {found.titles}")
 
@@ -145,7 +145,7 @@ _ALPHANUMERIC = byte_set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 
 
 @kernel
-def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.int64]) -> bool:
+def is_listed(data: U8, start: int, stop: int, words: I64) -> bool:
     """Whether the bytes, lower-cased, are one of the packed words."""
     if stop - start > 7 or stop == start:
         return False
@@ -157,7 +157,7 @@ def is_listed(data: NDArray[np.uint8], start: int, stop: int, words: NDArray[np.
 
 
 @kernel
-def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def clitic_start(data: U8, start: int, stop: int) -> int:
     """Return where the English clitic that ends a word begins; ``stop`` if there is none."""
     for letters in range(1, 3):
         tail = stop - letters
@@ -172,7 +172,7 @@ def clitic_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
 
 
 @kernel
-def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def pronoun_start(data: U8, start: int, stop: int) -> int:
     """Return where the pronoun behind a French verb begins (vas|-tu, demanda|-t-elle); ``stop`` if there is none."""
     for letters in range(1, 6):
         at = stop - letters - 1
@@ -188,7 +188,7 @@ def pronoun_start(data: NDArray[np.uint8], start: int, stop: int) -> int:
 
 
 @kernel
-def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, width: int, stop: int) -> int:
+def undivided_stop(data: U8, start: int, apostrophe_at: int, width: int, stop: int) -> int:
     """The least end of a French word that continues after its apostrophe (c'est-à-dire), or -1."""
     after = apostrophe_at + width
     if is_listed(data, start, apostrophe_at, _UNDIVIDED):
@@ -202,7 +202,7 @@ def undivided_stop(data: NDArray[np.uint8], start: int, apostrophe_at: int, widt
 
 
 @kernel
-def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np.uint8]) -> int:
+def url_stop(data: U8, start: int, stop: int, classes: U8) -> int:
     """Return where an address ends whose scheme or ``www.`` ends at start: less final punctuation."""
     i = start
     brackets = 0
@@ -222,7 +222,7 @@ def url_stop(data: NDArray[np.uint8], start: int, stop: int, classes: NDArray[np
 
 
 @kernel
-def domain_stop(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def domain_stop(data: U8, start: int, stop: int) -> int:
     """Return where the domain name at start ends; start if there is none with a period in it."""
     i = start
     dotted = False
@@ -246,9 +246,9 @@ _REPEATS = byte_set(".-*=_~#+!?'`")
 
 
 class Tokens(NamedTuple):
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    flags: NDArray[np.uint8]
+    starts: I64
+    stops: I64
+    flags: U8
 
     @classmethod
     def empty(cls, size: int) -> Tokens:
@@ -256,9 +256,7 @@ class Tokens(NamedTuple):
         return cls(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8))
 
 
-def tokenize(
-    data: bytes | NDArray[np.uint8], sentence_ends: NDArray[np.int64], lang: str, space: Tokens | None = None
-) -> Tokens:
+def tokenize(data: bytes | U8, sentence_ends: I64, lang: str, space: Tokens | None = None) -> Tokens:
     """Split UTF-8 text into tokens; bytes that are not UTF-8 count as symbols.
 
     `sentence_ends` are ascending byte offsets, which no token crosses; text after the last is one more sentence.
@@ -400,7 +398,7 @@ def _word(data, start, stop, classes, abbreviations, style):  # type: ignore[no-
 
 
 @kernel
-def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int, piece: int) -> bool:
+def _joins(data: U8, i: int, width: int, before: int, after: int, piece: int) -> bool:
     """Whether the character at i may be inside a word, between the classes ``before`` and ``after``."""
     byte = data[i]
     if width == 3:  # ‐ ‑ ’
@@ -416,7 +414,7 @@ def _joins(data: NDArray[np.uint8], i: int, width: int, before: int, after: int,
 
 
 @kernel
-def _ends_sentence(data: NDArray[np.uint8], i: int, stop: int, classes: NDArray[np.uint8]) -> bool:
+def _ends_sentence(data: U8, i: int, stop: int, classes: U8) -> bool:
     """Whether no word follows in the sentence."""
     while i < stop:
         kind, width = read(data, i, stop, classes)
