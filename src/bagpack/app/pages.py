@@ -88,9 +88,9 @@ def examples(library: Library) -> list[ExamplePair]:
     if not isinstance(library.source, Corpus):
         return [ExamplePair(*pair) for pair in getattr(library.source, "pairs", [])[:OFFERED]]
     model = library.model
-    kept = model.training if model else None
-    if model is None or kept is None or not model.classes:
+    if model is None or not model.classes:
         return []
+    kept = model.training
     pairs = [(kept.names[a], kept.names[b]) for a, b in zip(kept.w1.tolist(), kept.w2.tolist(), strict=True)]
     counts = model.count(pairs[:: max(1, len(pairs) // TRAINED)], library.source)
     decisions = model.decisions(counts)
@@ -327,8 +327,6 @@ def model(library: Library, top: int) -> ModelPage:
 def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str]]:
     """Some training pairs of a label: those with a positive dual coefficient."""
     kept = model.training
-    if kept is None:
-        return []
     output, sign = model.output_of(label)
     rows = np.flatnonzero(sign * kept.coef[:, output] > 0)[:OFFERED].tolist()
     return [(kept.names[kept.w1[k]], kept.names[kept.w2[k]]) for k in rows]

@@ -131,7 +131,7 @@ class PairDecisions:
         lines: int, features: bool,
     ) -> None:  # fmt: skip
         self.model, self.counts, self.source, self.top = model, counts, source, top
-        self.cited, self.lines, self.features = cited, lines, features or model.training is None
+        self.cited, self.lines, self.features = cited, lines, features
         self.observed = observed = ObservedFeatures.of(model, counts)
         # Two labels share one output, which is positive for the second.
         self.mix: Floats = model.scores_of(np.eye(len(model.intercept)))
@@ -170,7 +170,7 @@ class PairDecisions:
         strongest = np.argsort(-np.abs(sums), kind="stable") if self.features else np.empty(0, np.int64)
         strongest = strongest[sums[strongest] != 0]
         reasons = tuple(self._reason(number, values) for number in strongest[: self.top].tolist())
-        parts = self._parts(self.model.training, mix) if self.model.training is not None else ()
+        parts = self._parts(self.model.training, mix)
         return replace(
             found, summary=self._summary(parts), base=value - sum(part.value for part in parts), parts=parts,
             contexts=self._contexts(sums, values, mix), reasons=reasons,
@@ -220,7 +220,6 @@ class PairDecisions:
     def _likeness(self) -> dict[str, Floats]:
         """How much the pair is like each training word or pair, by block."""
         training = self.model.training
-        assert training is not None
         return {block: training.likeness(block, self.observed.rows[block]) for block in training.rows}
 
     def _summary(self, parts: Sequence[Part]) -> str:
@@ -288,8 +287,6 @@ class PairDecisions:
     def _sharing(self, number: int, mix: Floats) -> tuple[Like, ...]:
         """The training pairs through which a context adds most to the outputs of a mix."""
         training = self.model.training
-        if training is None:
-            return ()
         columns = self.observed.column[self.groups[number].members]
         shared = self._pair_columns[:, columns] @ self.observed.rows["v12"][columns].astype(np.float32)
         shares = shared * (training.coef @ mix)
@@ -298,7 +295,7 @@ class PairDecisions:
 
     @cached_property
     def _pair_columns(self) -> Any:
-        return self.model.training and self.model.training.rows["v12"].tocsc()
+        return self.model.training.rows["v12"].tocsc()
 
     def _reason(self, number: int, values: Floats) -> Reason:
         observed, group = self.observed, self.groups[number]

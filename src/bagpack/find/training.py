@@ -120,7 +120,6 @@ def _average(
         targets = encode_targets([label if row < positives else _no(label) for row in rows.tolist()])
         part = grams[CONDITION][np.ix_(rows, rows)] if grams else None
         model = fit_counts(own, targets, CONDITION, preset, svm, gram=part)
-        assert model.training is not None
         coef[rows] += model.training.coef / len(hands)
         output, sign = model.output_of(label)
         with warnings.catch_warnings():

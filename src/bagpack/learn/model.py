@@ -99,6 +99,8 @@ class LinearModel:
     intercept: Floats
     basis: Basis
     counting: CountSettings
+    trained: U64  # hashes of the training pairs, ascending
+    kept: TrainingPairs | Callable[[], TrainingPairs]  # the training pairs, or what reads them
     learned: Learned = field(default_factory=dict)  # by the preset, from the training pairs
     source_path: str = ""
     source_hash: str = ""
@@ -107,19 +109,15 @@ class LinearModel:
     calibration: Floats | None = None  # slope and intercept of each output; see `probabilities_of`
     threshold: Threshold | None = None
     calibrator: Callable[[], LinearModel] | None = None  # makes the calibrated model; see `calibrated`
-    trained: U64 = field(
-        default_factory=lambda: np.empty(0, np.uint64)
-    )  # hashes of the training pairs, ascending
     place: Path | None = None  # where it was read from
-    kept: TrainingPairs | Callable[[], TrainingPairs] | None = None  # the training pairs, or what reads them
 
     @property
     def kind(self) -> Kind:
         return kind_of(self.classes)
 
     @cached_property
-    def training(self) -> TrainingPairs | None:
-        """The training pairs, for explanations; None if they were not kept."""
+    def training(self) -> TrainingPairs:
+        """The training pairs, for explanations."""
         return self.kept() if callable(self.kept) else self.kept
 
     @cached_property

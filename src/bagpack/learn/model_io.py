@@ -89,8 +89,7 @@ def save_model(
         for name, array in arrays.items():
             with open(draft.directory / f"{name}.npy", "wb") as out:
                 save_npy(out, array)
-        if model.training is not None:
-            _save_training(model.training, draft.directory / TRAINING)
+        _save_training(model.training, draft.directory / TRAINING)
         draft.manifest = description
     if card is not None:
         write_text(path / CARD, card)
@@ -164,7 +163,7 @@ def load_model(path: str | Path) -> LinearModel:
             manifest=dict(document["manifest"]), calibration=curves,
             threshold=document["threshold"] and Threshold(**document["threshold"]),
             trained=read("trained.npy", dtype=np.uint64), place=stored.path,
-            kept=partial(_read_training, stored, widths, outputs) if TRAINING in files else None,
+            kept=partial(_read_training, stored, widths, outputs),
         )  # fmt: skip
 
 
