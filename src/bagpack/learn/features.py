@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bagpack.arrays import Csr, Floats, Index, Ints
+from bagpack.arrays import Csr, Floats, Index, Ints, Values
 from bagpack.errors import UsageError
 from bagpack.kernels import allocating_kernel, kernel, read_only
 from bagpack.names import COSINE, PRODUCT, STATISTICS, block_width, blocks_of
@@ -101,11 +101,6 @@ def used_words(rows: PairCounts) -> tuple[Csr, Index, Index]:
     return rows.words[used], np.searchsorted(used, w1), np.searchsorted(used, w2)
 
 
-def no_words(rows: PairCounts) -> Csr:
-    """Rows without a column, for a condition that does not use the words."""
-    return sparse.csr_array((rows.words.shape[0], 0))
-
-
 def weighted_pairs(rows: PairCounts) -> Csr:
     """n/(n+1) · φ(v12), n being how often a pair is seen: rarely seen pairs get less weight."""
     weighted = weigh(rows.tocsr("v12"), rows.basis)
@@ -147,7 +142,7 @@ def modern_features(rows: PairCounts, condition: str = "v1v2v12", v12: float = 1
     wanted, terms = blocks_of(condition), len(rows.basis)
     blocks: dict[str, int] = {}
     own: list[Csr] = []
-    words, w1, w2, lengths = no_words(rows), rows.w1, rows.w2, np.zeros(0)
+    words, w1, w2, lengths = rows.words[:, :0], rows.w1, rows.w2, np.zeros(0)  # no columns without v1v2
     if "v1" in wanted:
         counts, w1, w2 = used_words(rows)
         words = weigh(counts, rows.basis)
@@ -231,7 +226,7 @@ def paper_features(train: Mapping[str, Scaling], rows: PairCounts, condition: st
     row stays zero, and a linear SVM with a free bias has the same solution.
     """
     wanted = blocks_of(condition)
-    first = second = no_words(rows)
+    first = second = rows.words[:, :0]  # no columns without v1v2
     own: Csr = sparse.csr_array((len(rows), 0))
     w1, w2 = rows.w1, rows.w2
     if "v1" in wanted:
@@ -388,13 +383,14 @@ def with_values(rows: Csr, values: Floats) -> Csr:
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def row_arrays(rows: Csr) -> tuple[Any, Any, Any]:
+def row_arrays(rows: Csr) -> tuple[Values, ...]:
     """Arrays of rows as kernels take them; unsigned integers spare them the test for negative indices."""
-    return (
-        read_only(rows.indptr.astype(np.uint64)),
-        read_only(rows.indices.astype(np.uint32, copy=False)),
-        read_only(rows.data),
+    arrays: tuple[Values, ...] = (
+        rows.indptr.astype(np.uint64),
+        rows.indices.astype(np.uint32, copy=False),
+        rows.data,
     )
+    return tuple(map(read_only, arrays))
 
 
 def _factors(rows: Csr, w1: Index, w2: Index) -> tuple[Any, ...]:

@@ -190,9 +190,7 @@ def _read_training(stored: Artefact, widths: Mapping[str, int], outputs: int) ->
             rows.setdefault("v2", rows["v1"])
         used = np.concatenate([w1, w2, [0]])
         fits = rows.keys() == set(TABLES) & widths.keys() and coef.shape == (len(w1), outputs)
-        fits &= (
-            all(means[block].shape == (width,) for block, width in widths.items()) and w1.shape == w2.shape
-        )
+        fits &= w1.shape == w2.shape and all(means[block].shape == (widths[block],) for block in widths)
         fits &= used.min() >= 0 and used.max() < len(names) and bool(np.isfinite(coef).all())
         _check(fits, "training pairs that do not belong to the model")
     return TrainingPairs(names, w1, w2, coef, rows, means)
