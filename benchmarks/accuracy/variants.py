@@ -12,9 +12,7 @@ from bagpack.learn.features import (
     STATISTICS_FACTOR,
     Features,
     Preset,
-    expected_counts,
     get_preset,
-    no_words,
     row_products,
     statistics_of,
     used_words,
@@ -31,10 +29,20 @@ def unit(rows):
     return sparse.csr_array(rows.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
 
 
+def expected(counts, basis):
+    """At each stored count's place, all counts of the row in the segment, times the term's share."""
+    columns = np.arange(counts.shape[1])
+    segment, term = columns // len(basis), columns % len(basis)
+    in_segment = sparse.csr_array((np.ones(len(columns)), (columns, segment)))
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    totals = (counts @ in_segment).toarray()[rows, segment[counts.indices]]
+    return totals * (basis.frequencies / basis.frequencies.sum())[term[counts.indices]]
+
+
 def weighted(counts, basis, how):
     """Counts by one of the ways of weighting; not of unit length."""
     logs = np.log1p(counts.data.astype(np.float64))
-    ppmi = np.maximum(logs - np.log1p(expected_counts(counts, basis)), 0.0)
+    ppmi = np.maximum(logs - np.log1p(expected(counts, basis)), 0.0)
     if how == "log+ppmi":
         return weigh(counts, basis)
     return with_values(counts, {"log": logs, "ppmi": ppmi, "plain": counts.data.astype(np.float64)}[how])
@@ -80,7 +88,7 @@ class ModernVariant(Preset):
             sparse.hstack([sparse.csr_array(part) for part in parts.values()], format="csr")
         )
         blocks = {name: part.shape[1] for name, part in parts.items()}
-        return Features(blocks, rows.w1, rows.w2, no_words(rows), no_words(rows), own)
+        return Features(blocks, rows.w1, rows.w2, rows.words[:, :0], rows.words[:, :0], own)
 
 
 @dataclass(frozen=True)

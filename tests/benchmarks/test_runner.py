@@ -25,3 +25,13 @@ def test_every_benchmark_imports_names_that_exist_and_reads_no_arguments_of_the_
         monkeypatch.setattr(module, "main", lambda: ran.append(name))
         runner.main()
         assert ran == [name]
+
+
+def test_every_module_of_the_benchmarks_finds_what_it_imports():
+    """The ablation stopped at a function of the package that had another name."""
+    root = Path(runner.__file__).parent
+    for path in sorted(root.glob("*/*.py")):
+        try:
+            importlib.import_module(f"benchmarks.{path.parent.name}.{path.stem}")
+        except ModuleNotFoundError as error:  # a peer that is not installed
+            assert error.name.split(".")[0] not in ("bagpack", "benchmarks")
