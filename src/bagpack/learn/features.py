@@ -385,12 +385,8 @@ def with_values(rows: Csr, values: Floats) -> Csr:
 
 def row_arrays(rows: Csr) -> tuple[Values, ...]:
     """Arrays of rows as kernels take them; unsigned integers spare them the test for negative indices."""
-    arrays: tuple[Values, ...] = (
-        rows.indptr.astype(np.uint64),
-        rows.indices.astype(np.uint32, copy=False),
-        rows.data,
-    )
-    return tuple(map(read_only, arrays))
+    indptr, indices = rows.indptr.astype(np.uint64), rows.indices.astype(np.uint32, copy=False)
+    return read_only(indptr), read_only(indices), read_only(rows.data)
 
 
 def _factors(rows: Csr, w1: Index, w2: Index) -> tuple[Any, ...]:
