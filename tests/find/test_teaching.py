@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from bagpack import find_pairs
@@ -51,8 +52,19 @@ def test_answers_change_the_ranking(teaching):
     wrong = next(row.pair for row in before.rows if not is_held_out(row.pair))
     after = teaching.rank({wrong: False})
     assert teaching.trained.examples.negatives == (wrong,) and wrong not in [row.pair for row in after.rows]
-    assert set(teaching.trained.drawn) <= set(teaching.first.trained.drawn)
+    assert set(teaching.trained.drawn) <= set(teaching.first[0].trained.drawn)
     assert [row.pair for row in before.rows[:20]] != [row.pair for row in after.rows[:20]]
+
+
+def test_the_first_ranking_has_the_share_that_no_has_among_the_answers_and_one_more(teaching):
+    pairs = [row.pair for row in teaching.rank().rows if not is_held_out(row.pair)][:3]
+    teaching.rank(dict(zip(pairs, (False, True, False), strict=True)))
+    first, own = (
+        teaching.pool.scored(places.trained.model, "part", places).values
+        for places in (teaching.first[0], teaching.places)
+    )
+    assert np.allclose(teaching.last[1].values, (own / own.std() + first / first.std()) / 2)
+    assert not np.allclose(own, first)
 
 
 def test_a_fifth_of_the_answers_is_not_trained_on_and_their_words_may_be_recombined(teaching, monkeypatch):
@@ -72,11 +84,10 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     first = teaching.trained
     relation = set(HELD_OUT)
     aside = [(pair, pair in relation) for pair in pairs if is_held_out(pair)]
-    yes, no = ([pair for pair, right in aside if right == value] for value in (True, False))
-    assert len(yes) + len(no) >= LEAST and yes and no
-    lies = [(pair, pair not in relation) for pair in pairs[:60] if not is_held_out(pair)]
-    answers = [*[(pair, True) for pair in yes], *[(pair, False) for pair in no], *lies]
-    after = teaching.rank(dict(answers))
+    yes, no = ([own for own in aside if own[1] == value] for value in (True, False))
+    assert yes and len(no) >= LEAST
+    lies = [(pair, True) for pair in pairs if pair not in relation and not is_held_out(pair)]
+    after = teaching.rank(dict([*yes, *no[:LEAST], *lies]))
     assert after.kept and after.held_out < after.before
     assert teaching.trained is first
 
@@ -90,7 +101,7 @@ def test_the_reasons_add_up_and_name_the_examples(teaching):
     pair = teaching.rank().rows[0].pair
     why = teaching.explain(pair).decisions[0]
     assert why.base + sum(part.value for part in why.parts) == pytest.approx(why.value, abs=1e-6)
-    scored = teaching._last[1]
+    scored = teaching.last[1]
     at = list(scored.counts.pairs).index(pair)
     assert why.value == pytest.approx(scored.score[at], abs=1e-6)
     named = {like.name for part in why.parts for like in part.alike}

@@ -197,7 +197,8 @@ def search(library: Library, task: Task, number: int = SHOWN) -> FindPage:
     words = dict.fromkeys(word for pair in task.pairs for word in pair)
     return FindPage(
         rows, unknown_words(library, tuple(words)), teaching.places.kind_names, teaching.pool.candidates,
-        teaching.first.trained.notes, len(answered), right, low, high, ranking.held_out, ranking.before, ranking.kept,
+        teaching.first[0].trained.notes, len(answered), right, low, high, ranking.held_out, ranking.before,
+        ranking.kept,
     )  # fmt: skip
 
 

@@ -93,29 +93,40 @@ class Pool:
         found = np.split(self._features.decisions(np.hstack(weights)), len(orders), axis=1)
         return [model.intercept + own for own in found]
 
-    def scored(self, model: LinearModel, label: Any, places: Places | None) -> ScoredPool:
+    def scored(
+        self,
+        model: LinearModel,
+        label: Any,
+        places: Places | None,
+        first: Floats | None = None,
+        share: float = 0.0,
+    ) -> ScoredPool:
         """Each pair in its better order, with the model's score and the value that it is ranked by.
 
-        Where the fit of the words counts or parts of speech are asked for, pairs of others have the value -inf.
+        The values of a first ranking have a share in these. Where the fit of the words counts or parts of speech are
+        asked for, pairs of others have the value -inf.
         """
         orders = self._orders()
         decisions = zip(self._decisions(model), orders, strict=True)
         scores = np.stack([label_score(model, own, label, rows.totals) for own, rows in decisions])
-        values, weight = scores, 0.0
+        values, listed, weight = scores, np.ones(scores.shape, np.bool_), 0.0
         if places is not None and len(self):
             targets = [target for target in self.counts.targets if target is not None]  # all of them
             rows = np.concatenate([own.rows for own in orders])
             values, of_kind, weight = places.rank(targets, rows, scores.ravel())
             values = values.reshape(scores.shape)
             if weight or self.asked.pos1 is not None or self.asked.pos2 is not None:
-                values = np.where(of_kind.reshape(scores.shape), values, -np.inf)
-        better = values.argmax(axis=0)
+                listed = of_kind.reshape(scores.shape)
+        if first is not None:
+            values = (1 - share) * values / values.std() + share * first / first.std()
+        value = np.where(listed, values, -np.inf)
+        better = value.argmax(axis=0)
         counts = orders[0]
         if len(orders) > 1:
             rows = np.where(better[:, None], orders[1].rows, counts.rows)
             counts = replace(counts, rows=rows, swapped=np.where(better, orders[1].swapped, counts.swapped))
         chosen = better, np.arange(len(better))
-        return ScoredPool(counts, values[chosen], scores[chosen], weight)
+        return ScoredPool(counts, value[chosen], scores[chosen], weight, values)
 
 
 def _turned(model: LinearModel) -> Floats:
@@ -142,6 +153,7 @@ class ScoredPool:
     value: Floats  # what pairs are ranked by
     score: Floats  # the model's own
     weight: float  # of the words' fit
+    values: Floats  # of both orders, before pairs of other parts of speech are excluded
 
     def order(self) -> I64:
         """Best first: by value, then by the model's score, then by the words; pairs of other kinds are excluded."""

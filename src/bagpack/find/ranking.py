@@ -24,7 +24,6 @@ from bagpack.find.training import Trained, train_on_examples
 from bagpack.find.vocabulary import few, targets_of
 from bagpack.learn.model import LinearModel
 from bagpack.numbers import many
-from bagpack.parallel import on_threads
 from bagpack.sheets import Cell
 from bagpack.sources import as_source
 from bagpack.tasks.pairs import NO_LABELS, Pair
@@ -145,10 +144,9 @@ def find_pairs(
     else:
         trained = examples
         if not isinstance(trained, Trained):
-            with on_threads():  # starting processes would take longer
-                trained = train_on_examples(
-                    source, as_examples(examples, asked.label, columns), seed=asked.seed
-                )
+            given = as_examples(examples, asked.label, columns)
+            with parallel.on_threads():  # starting processes would take longer
+                trained = train_on_examples(source, given, seed=asked.seed)
         model, label, notes = trained.model, trained.label, trained.notes
         parallel.progress()("word vectors", 0, 0)
         places = Places.of(source, trained, asked)
@@ -164,10 +162,8 @@ def find_pairs(
         parallel.progress()("sentences", 0, 0)
         lines = best_lines(source, model, [row.pair for row in rows], label, most=1)
         rows = [replace(row, line=own[0] if own else None) for row, own in zip(rows, lines, strict=True)]
-    explained = [
-        replace(row, reasons=_say_reasons(source, model, label, row.pair)) for row in rows[: asked.explain]
-    ]
-    rows = [*explained, *rows[asked.explain :]]
+    for at, row in enumerate(rows[: asked.explain]):
+        rows[at] = replace(row, reasons=_say_reasons(source, model, label, row.pair))
     return Found(str(label), tuple(rows), pool.candidates, len(pool), tuple(notes))
 
 

@@ -1,8 +1,10 @@
 """Teaching a relation by answers: candidates are collected once, and ranked again after each answer.
 
 The candidates, the negatives that were drawn and the basis stay the same, so that a new answer costs one training of a
-small model and one scoring of the candidates. A fifth of the answers is never trained on: they say whether a retrained
-model ranks yes above no as well as the one before; if it does not, the last one stays.
+small model and one scoring of the candidates. Answers that are mostly no say little of what the relation is: the first
+ranking, by the examples alone, has a share in the new one: the share of no among the answers. A fifth of the
+answers is never trained on: they say whether a retrained model ranks yes above no as well as the one before; if it does
+not, the last one stays.
 """
 
 from __future__ import annotations
@@ -50,9 +52,8 @@ class Ranking:
         The best come first; once some were answered, every tenth is one that the model is unsure about.
         """
         best = list(self.rows)
-        doubt = (
-            sorted(best[number : 4 * number], key=lambda row: abs(row.model_score)) if self.answered else []
-        )
+        doubt = best[number : 4 * number] if self.answered else []
+        doubt = sorted(doubt, key=lambda row: abs(row.model_score))
         chosen: list[tuple[FoundPair, bool]] = []
         while len(chosen) < number and best:
             unsure = bool(doubt) and len(chosen) % UNCERTAIN == UNCERTAIN - 1
@@ -72,8 +73,8 @@ class Teaching:
     source: ContextSource
     examples: Examples
     pool: Pool
-    first: Places
-    _last: tuple[Places, ScoredPool] | None = field(default=None, repr=False)
+    first: tuple[Places, ScoredPool]  # the ranking by the examples alone, and what it is by
+    last: tuple[Places, ScoredPool]  # the present one
     _ranked: tuple[Mapping[Pair, bool], Ranking] | None = field(default=None, repr=False)
 
     @classmethod
@@ -88,12 +89,13 @@ class Teaching:
                 "there are no candidates: no two words of the vocabulary co-occur often enough; remove the words that "
                 "pairs must have, or use a larger corpus"
             )
-        return cls(source, examples, pool, places)
+        first = places, pool.scored(trained.model, trained.label, places)
+        return cls(source, examples, pool, first, first)
 
     @property
     def places(self) -> Places:
         """What the present ranking is by."""
-        return self.first if self._last is None else self._last[0]
+        return self.last[0]
 
     @property
     def trained(self) -> Trained:
@@ -110,20 +112,20 @@ class Teaching:
         aside = {pair: right for pair, right in answered.items() if is_held_out(pair)}
         label = self.examples.label
         taught = {pair: label if right else NO for pair, right in answered.items() if pair not in aside}
-        used = with_answers(self.examples, taught)
-        places = self.first
+        places, scored = self.first
         if taught:
-            trained = train_on_examples(self.source, used, again=self.first.trained)
+            examples = with_answers(self.examples, taught)
+            trained = train_on_examples(self.source, examples, again=places.trained)
             places = Places.of(self.source, trained, self.pool.asked)
-        scored = self.pool.scored(places.trained.model, label, places)
+            share = list(answered.values()).count(False) / (len(answered) + 1)
+            scored = self.pool.scored(trained.model, label, places, scored.values, share)
         precision = before = None
-        kept = False
-        if self._last is not None and len(aside) >= LEAST and len(set(aside.values())) == 2:
-            precision, before = (average_precision(own, aside) for own in (scored, self._last[1]))
-            kept = precision < before
-        if kept and self._last is not None:
-            places, scored = self._last
-        self._last = places, scored
+        if len(aside) >= LEAST and len(set(aside.values())) == 2:
+            precision, before = (average_precision(own, aside) for own in (scored, self.last[1]))
+        kept = precision is not None and before is not None and precision < before
+        if not kept:
+            self.last = places, scored
+        scored = self.last[1]
         marked = known_pairs(self.source, [*self.examples.pairs, *answered], scored.counts)
         rows = found_rows(scored, choose_pairs(scored, self.pool, marked, self.examples)[0])
         return Ranking(rows, len(answered), precision, before, kept)
@@ -143,6 +145,5 @@ def average_precision(scored: ScoredPool, answered: Mapping[Pair, bool]) -> floa
     from sklearn.metrics import average_precision_score
 
     number = {pair: k for k, pair in enumerate(scored.counts.pairs)}
-    least = float(np.min(scored.value[np.isfinite(scored.value)], initial=0.0)) - 1
-    values = [scored.value[number[pair]] if pair in number else least for pair in answered]
-    return float(average_precision_score(list(answered.values()), np.maximum(values, least)))
+    values = [scored.value[number[pair]] if pair in number else -np.inf for pair in answered]
+    return float(average_precision_score(list(answered.values()), np.unique(values, return_inverse=True)[1]))

@@ -112,12 +112,12 @@ def _average(
     counts: PairCounts, positives: int, hands: Sequence[Index], label: str
 ) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
-    preset, svm = FEW_EXAMPLES, SvmSettings()
+    preset, svm, other = FEW_EXAMPLES, SvmSettings(), NO if label != NO else f"not {NO}"
     grams = shared_grams(counts, [CONDITION], preset)
     models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:
         own = counts[rows]
-        targets = encode_targets([label if row < positives else _no(label) for row in rows.tolist()])
+        targets = encode_targets([label if row < positives else other for row in rows.tolist()])
         part = grams[CONDITION][np.ix_(rows, rows)] if grams else None
         model = fit_counts(own, targets, CONDITION, preset, svm, gram=part)
         coef[rows] += model.training.coef / len(hands)
@@ -134,10 +134,6 @@ def _average(
     kept = TrainingPairs.of(preset.features({}, counts, CONDITION), coef, counts.pairs)
     averaged = replace(models[0], weights=mean, intercept=intercept, kept=kept)
     return averaged, np.mean(scores, axis=0)
-
-
-def _no(label: str) -> str:
-    return NO if label != NO else f"not {NO}"
 
 
 def usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[str, ...]]:
