@@ -8,6 +8,7 @@
   const form = $("asked");
   const file = bench.dataset.file;
   const KEY = "bagpack-find";
+  const FAR = 70; // characters shown of a sentence on either side of the two words
   let state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
   let rows = []; // as shown: what the server found, each with `answer` (true, false or undefined)
   let current = 0;
@@ -106,18 +107,19 @@
   // Searching ---------------------------------------------------------------------------------------------------
 
   const WHAT = { "word vectors": "Counting word vectors (once for each corpus)", candidates: "Collecting candidate pairs", negatives: "Drawing other pairs", model: "Training", words: "Counting contexts", pairs: "Counting pairs" };
+  let watched = 0;
   const watch = async () => {
+    const own = ++watched;
     const began = Date.now();
-    while (running) {
+    while (running && own === watched) {
       await new Promise((done) => setTimeout(done, 500));
-      if (!running || Date.now() - began < 1500) continue;
+      if (!running || own !== watched || Date.now() - began < 1500) continue;
       try {
         const now = await (await fetch("/find/progress.json")).json();
         const share = now.total ? " " + Math.min(100, Math.round(100 * now.done / now.total)) + " %" : "";
         if (running) $("progress").textContent = (WHAT[now.what] || "Searching") + share + " …";
       } catch { /* shown at the next look */ }
     }
-    $("progress").textContent = "";
   };
 
   // The first list replaces everything. A later one replaces what is below the row that the reader is at.
@@ -141,7 +143,7 @@
         rows = [...stay, ...fresh.slice(0, Math.max(Number(bench.dataset.shown) - stay.filter((row) => row.answer === undefined).length, 5))];
       }
       showUnknown(found.unknown);
-      showQuality(found);
+      if (!again) showQuality(found); // else further answers were given, and a newer list follows
       for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) form.elements[id].options[0].textContent = found.pos[at] ? "as in the examples (" + found.pos[at] + ")" : "as in the examples";
       $("notes").replaceChildren(...found.notes.map((note) => element("li", { textContent: note })), element("li", { textContent: found.candidates.toLocaleString("en") + " candidate pairs" }));
       if (first && !rows.length) throw new Error("no pair was found; give other examples, or fewer conditions");
@@ -150,6 +152,7 @@
       $("problem").hidden = false;
     }
     running = false;
+    $("progress").textContent = "";
     $("go").disabled = false;
     draw();
     if (again) { again = false; find(false); }
@@ -166,10 +169,15 @@
   const sentence = (row) => {
     if (!row.pieces.length) return element("p", { className: "line soft", textContent: "The two words never occur together." });
     const [far, left, one, between, two, right, end] = row.pieces;
+    // What is far from the two words is cut, until the row is opened.
+    const cut = (text, start) => {
+      const at = start ? text.lastIndexOf(" ", text.length - FAR) : text.indexOf(" ", FAR);
+      const [out, kept] = at < 1 ? ["", text] : start ? [text.slice(0, at), text.slice(at)] : [text.slice(at), text.slice(0, at)];
+      const hidden = out ? [element("span", { className: "cut", textContent: out }), element("span", { className: "dots", textContent: start ? "…" : " …" })] : [];
+      return element("span", { className: "soft" }, ...(start ? [...hidden, kept] : [kept, ...hidden]));
+    };
     const marked = (text) => [text.startsWith(" ") ? " " : "", element("mark", { textContent: text.trim() })];
-    return element("p", { className: "line" }, element("span", { className: "soft", textContent: far }), left,
-      ...marked(one), between, ...marked(two), right,
-      element("span", { className: "soft", textContent: end }));
+    return element("p", { className: "line" }, cut(far, true), left, ...marked(one), between, ...marked(two), right, cut(end, false));
   };
   const verdict = (row, right, label, sign) => {
     const button = element("button", { type: "button", className: right ? "yes" : "no", textContent: sign });
@@ -194,7 +202,7 @@
     const made = element("li", { tabIndex: -1 }, element("div", { className: "row" }, opener,
       element("span", { className: "pair", textContent: name(row) }),
       element("span", { className: "score", title: "score " + row.score.toFixed(2) }, bar),
-      element("span", { className: "soft together", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
+      element("span", { className: "soft together", title: row.unsure ? "asked because the model is unsure about it" : "", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
       element("span", { className: "verdict" }, verdict(row, true, "Right", "✓"), verdict(row, false, "Wrong", "✗"))), sentence(row), more);
     made.className = row.answer === undefined ? "" : row.answer ? "is-right" : "is-wrong";
     const open = async () => {
@@ -230,7 +238,7 @@
       if (old) old.replaceWith(made); else list.append(made);
     });
     while (list.children.length > rows.length) list.lastChild.remove();
-    $("take").hidden = !rows.length;
+    for (const id of ["take", "quality", "keyrow"]) $(id).hidden = !rows.length;
     $("undo").disabled = !state.answers.length;
     $("given").hidden = !state.answers.length;
     $("given").querySelector("summary").textContent = "Answered (" + state.answers.length + ")";
@@ -292,9 +300,7 @@
 
   const percent = (value) => Math.round(100 * value);
   const showQuality = (found) => {
-    $("quality").hidden = !found.answered;
-    if (!found.answered) return;
-    let text = found.right + " of " + found.answered + " right (95 %: " + percent(found.low) + "–" + percent(found.high) + " %)";
+    let text = !found.answered ? "Mark pairs as right or wrong, and the list gets better." : found.right + " of " + found.answered + " right (95 %: " + percent(found.low) + "–" + percent(found.high) + " %)";
     if (found.held_out !== null) {
       text += found.kept
         ? ". The last answers made the list worse on the answers that are held out, so the list before them is kept."
