@@ -12,6 +12,7 @@
   let state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
   let rows = []; // as shown: what the server found, each with `answer` (true, false or undefined)
   let current = 0;
+  let alone = []; // lines of the examples with a single word
   let running = false;
   let again = false;
 
@@ -21,6 +22,7 @@
     return made;
   };
   const keep = () => { try { sessionStorage.setItem(KEY, JSON.stringify(state)); } catch { /* not kept, then */ } };
+  const fail = ({ message }) => { $("problem").textContent = message[0].toUpperCase() + message.slice(1).replace(/[^.?!]$/, "$&."); $("problem").hidden = false; };
   const name = (row) => row.w1 + " – " + row.w2;
   const same = (row, w1, w2) => row.w1 === w1 && row.w2 === w2;
 
@@ -29,11 +31,13 @@
   // A pair per line: two cells of a spreadsheet, or two words with a comma, semicolon, dash or one blank between.
   const parse = (text) => {
     const pairs = [];
+    alone = [];
     for (const line of text.split(/\r?\n/)) {
       let cells = line.split(/\t|;|,|\s[–—-]\s/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
       if (cells.length < 2) cells = line.trim().split(/\s+/);
       const [w1, w2] = cells;
-      if (!w1 || !w2 || line.startsWith("#")) continue;
+      if (line.startsWith("#") || !(w1 || w2)) continue;
+      if (!w1 || !w2) { alone.push(w1 || w2); continue; }
       if (!pairs.length && w1.toLowerCase() === "w1" && w2.toLowerCase() === "w2") continue;
       pairs.push([w1, w2]);
     }
@@ -58,7 +62,7 @@
         item.append(at ? ", " : "", file ? other.word : button);
       });
       return item;
-    }));
+    }), ...alone.slice(0, 3).map((word) => element("li", { className: "warn", textContent: "“" + word.slice(0, 30) + "” is alone on its line; give two words." })));
   };
   const replaceWord = (word, other) => {
     const plain = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -81,7 +85,9 @@
   }
   const readFile = async (given) => {
     if (!given) return;
-    $("pairs").value = await given.text();
+    const text = await given.text();
+    if (text.includes("\0")) return fail({ message: "this is not a text file; copy the two columns in the spreadsheet and paste them here" });
+    $("pairs").value = text;
     changed();
   };
   if (!file) {
@@ -128,7 +134,7 @@
     running = true;
     $("problem").hidden = true;
     $("go").disabled = first;
-    if (first) { $("progress").textContent = "Searching …"; $("empty").hidden = true; }
+    if (first) { $("progress").textContent = "Searching …"; $("empty").hidden = true; $("progress").scrollIntoView({ block: "nearest" }); }
     watch();
     try {
       const found = await post("/find.json", asked());
@@ -144,17 +150,17 @@
       }
       showUnknown(found.unknown);
       if (!again) showQuality(found); // else further answers were given, and a newer list follows
-      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) form.elements[id].options[0].textContent = found.pos[at] ? "as in the examples (" + found.pos[at] + ")" : "as in the examples";
+      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) if (!state[id]) form.elements[id].options[0].textContent = found.pos[at] ? found.pos[at] + " (from examples)" : "from examples";
       $("notes").replaceChildren(...found.notes.map((note) => element("li", { textContent: note })), element("li", { textContent: found.candidates.toLocaleString("en") + " candidate pairs" }));
       if (first && !rows.length) throw new Error("no pair was found; give other examples, or fewer conditions");
     } catch (error) {
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
     }
     running = false;
     $("progress").textContent = "";
     $("go").disabled = false;
     draw();
+    if (first) ($("found").firstElementChild || $("problem")).scrollIntoView({ block: "nearest" }); // on a phone it is below
     if (again) { again = false; find(false); }
   };
   form.addEventListener("submit", (event) => {
@@ -269,8 +275,7 @@
     } catch (error) {
       row.answer = before;
       state.answers = state.answers.filter(([w1, w2]) => !same(row, w1, w2));
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
     }
     keep();
     current = at;
@@ -285,8 +290,7 @@
     try {
       if (file) await saved({ answer: "undo" }); else state.answers = state.answers.slice(0, -1);
     } catch (error) {
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
       return;
     }
     keep();
