@@ -160,7 +160,7 @@
     $("progress").textContent = "";
     $("go").disabled = false;
     draw();
-    if (first) ($("found").firstElementChild || $("problem")).scrollIntoView({ block: "nearest" }); // on a phone it is below
+    if (first) ($("found").firstElementChild || $("problem")).scrollIntoView({ block: innerWidth < 740 ? "start" : "nearest" }); // on a phone it is below
     if (again) { again = false; find(false); }
   };
   form.addEventListener("submit", (event) => {
