@@ -308,7 +308,7 @@
     if (found.held_out !== null) {
       text += found.kept
         ? ". The last answers made the list worse on the answers that are held out, so the list before them is kept."
-        : "; on held-out answers " + percent(found.held_out) + " % (before: " + percent(found.before) + " %)";
+        : "; average precision on the answers that are held out: " + percent(found.held_out) + " % (before: " + percent(found.before) + " %)";
     }
     $("quality-text").textContent = text;
     // The share of right answers among the last ten, after each answer.
