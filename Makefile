@@ -63,7 +63,7 @@ docs: setup  # the site, in site/; generated pages are regenerated first
 	@$(BIN)/python scripts/draw_architecture.py
 	@$(BIN)/python scripts/draw_overview.py
 	@$(BIN)/python scripts/readme_tables.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 PYTHONWARNINGS=ignore $(BIN)/mkdocs build --strict
 	@echo "The site is site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
 
 release: setup  # sdist and wheel in dist/, checked, installed into a clean environment, and run

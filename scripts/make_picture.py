@@ -84,7 +84,7 @@ def workbench(page: Page, table: str) -> None:
     for number, answer in enumerate(ANSWERS):
         page.keyboard.press(answer)
         page.locator("#found > li:is(.is-right, .is-wrong)").nth(number).wait_for()
-    page.locator("#quality-text:not(:empty)").wait_for()
+    page.locator("#quality-text", has_text=f" of {len(ANSWERS)} right").wait_for()
     page.wait_for_load_state("networkidle")
     page.screenshot(path=str(OUT.with_name("workbench.png")))
 

@@ -1,6 +1,6 @@
 """Run the notebooks and write them with the outputs of this run: `python scripts/run_notebooks.py [NOTEBOOK ...]`.
 
-Outputs are kept in the files, so that they can be read where they lie; a test runs them again and compares.
+Outputs are kept in the files, so that they can be read without running them; a test runs them again and compares.
 """
 
 from __future__ import annotations

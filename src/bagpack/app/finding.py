@@ -229,7 +229,7 @@ def file(library: Library, task: Task, kind: str) -> bytes:
             names = [name for name in COLUMNS if name not in ("reasons", "model_score")]
             rows = [["", w1, w2, *[""] * (len(names) - 3), answer] for answer, w1, w2 in known]
             for rank, row in enumerate(found, 1):
-                own = asdict(row) | {"rank": rank, "sentence": "".join(row.pieces)}
+                own = asdict(row) | {"rank": rank, "sentence": "".join(row.pieces).strip()}
                 own["score"] = round(row.score, 4)
                 rows.append([*(own[name] for name in names), ""])
             write_table(path, [[*names, "answer"], *rows])

@@ -333,7 +333,8 @@ def _training_pairs(model: LinearModel, label: str | int) -> list[tuple[str, str
 
 
 def warm_up(library: Library) -> None:
-    """Load the kernels that the first visitor would wait for."""
+    """Load the kernels that the first visitor would wait for; where they are not compiled yet, pages wait for that."""
+    home(library)
     lexicon = library.background.lexicon
     words = [lexicon.keys[k] for k in np.argsort(-lexicon.counts, kind="stable")[:WARM][-2:].tolist()]
     if len(words) == 2 and isinstance(library.source, Corpus):

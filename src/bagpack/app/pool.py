@@ -170,13 +170,14 @@ class Pool:
             return Progress()
 
     async def run(
-        self, function: Callable[[Library, *A], T], *arguments: *A, lane: str = PAGES, keep: bool = False
-    ) -> T:
+        self, function: Callable[[Library, *A], T], *arguments: *A, lane: str = PAGES, keep: bool = False,
+        seconds: float | None = None,
+    ) -> T:  # fmt: skip
         """The result of a function, computed in a worker of `lane`; with `keep`, it is remembered."""
         key = (function, arguments)
         found: Any = self._kept.get(key) if keep else None
         if found is None:
-            found = await self._compute(key, lane)
+            found = await self._compute(key, lane, seconds or self.seconds[lane])
             if isinstance(found, _Failure):
                 raise found.kind(found.message)
         if keep:
@@ -187,8 +188,7 @@ class Pool:
         result: T = found
         return result
 
-    async def _compute(self, key: tuple[Any, tuple[Any, ...]], lane: str) -> Any:
-        seconds = self.seconds[lane]
+    async def _compute(self, key: tuple[Any, tuple[Any, ...]], lane: str, seconds: float) -> Any:
         if self._waiting[lane] >= self.limits.waiting:
             raise UnavailableError(TOO_BUSY, self.limits.waiting_seconds / 2)
         try:

@@ -46,7 +46,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         start = asyncio.get_running_loop().create_task
-        warming = [start(pool.run(pages.warm_up)) for _ in range(limits.workers)]
+        warming = [start(pool.run(pages.warm_up, seconds=limits.find_seconds)) for _ in range(limits.workers)]
         warming.append(start(pool.run(finding.warm_up, answers is None, lane=FIND)))
         yield
         for task in warming:

@@ -97,7 +97,8 @@ def index(
     counts = ", ".join(
         console.many(facts[f"{name}s"], name) for name in ("token", "sentence", "document", "type")
     )
-    console.print_message(f"{out}: {counts}; {facts['bytes'] / 1e3:,.0f} kB on disk")
+    on_disk = f"{facts['bytes'] / 1e6:,.0f} MB" if facts["bytes"] > 1e6 else f"{facts['bytes'] / 1e3:.0f} kB"
+    console.print_message(f"{out}: {counts}; {on_disk} on disk")
     if read := summary.read_tokens:
         console.print_message(f"{console.many(read, 'token')} in {console.show_time(summary.seconds)}")
     print_skipped(summary.problems, summary.left_out, f"bagpack info {out} --json")

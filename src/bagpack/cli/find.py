@@ -107,7 +107,7 @@ def teach(
 ) -> None:
     """Find pairs and mark them as right or wrong in the browser.
 
-    Answers are saved next to EXAMPLES, in NAME.answers.tsv, which find and train read too.
+    Answers are saved next to EXAMPLES, in NAME.answers.tsv; find STORE EXAMPLES uses them too.
     """
     import_server()
     from bagpack.find.answers import Answers

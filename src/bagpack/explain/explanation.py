@@ -83,6 +83,8 @@ def explain_pair(
         notes.insert(0, f"no prediction: the probability of the label is too low for a precision of {share}")
         answer = None
     best = None if pair.probabilities is None else float(pair.probabilities[pair.order[0]])
+    if best is not None and pair.probabilities is not None and pair.probabilities.max() > best:
+        notes.append("the highest decision value is predicted, although another label is as probable")
     return Explanation(
         w1, w2, model.kind, answer, best, trained, counts, (), tuple(notes), decisions,
     )  # fmt: skip

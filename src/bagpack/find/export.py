@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from bagpack.errors import UsageError, import_extra
 from bagpack.files import check_file, replacing
+from bagpack.find.examples import UNNAMED
 from bagpack.sheets import check_table
 
 TURTLE = ".ttl"
@@ -18,7 +19,9 @@ ISO_THES = "http://purl.org/iso25964/skos-thes#"
 # What a label means in SKOS; every other one becomes a property of its own, below skos:semanticRelation.
 BROADER = frozenset({"hypernym", "hypernymy", "is-a", "isa", "kind", "kind-of", "instance-of", "broader"})
 PARTITIVE = frozenset({"part", "part-of", "meronym", "partof", "member-of", "made-of"})
-RELATED = frozenset({"synonym", "antonym", "coordinate", "co-hyponym", "cohyponym", "related", "similar"})
+RELATED = frozenset(
+    {UNNAMED, "synonym", "antonym", "coordinate", "co-hyponym", "cohyponym", "related", "similar"}
+)
 
 _rdflib = partial(import_extra, "rdflib", "rdflib", "thesaurus", "writing SKOS Turtle")
 

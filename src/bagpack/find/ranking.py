@@ -279,13 +279,12 @@ def _about_list(pool: Pool, asked: FindOptions, skipped: int, known: int) -> lis
 
 
 def _say_reasons(source: ContextSource, model: LinearModel, label: Any, pair: Pair) -> str:
-    """What decided about a pair, and the training pairs and words that it is most like, in one line."""
+    """What decided about a pair, and the training pairs and words that it is most like, as sentences."""
     labels = None if model.kind == "rating" else [label]
     why = explain_pair(model, source, *pair, labels=labels, lines=0, features=False).decisions[0]
-    names = {"first": pair[0], "second": pair[1], "together": "together"}
-    likes = [
-        f"{names[part.name]} like {', '.join(like.name for like in part.alike[:LIKES])}"
-        for part in why.parts
-        if part.alike
+    names = {"first": f"{pair[0]} is", "second": f"{pair[1]} is", "together": "the two together are"}
+    alike = [
+        (names[part.name], [like.name for like in part.alike if like.name not in pair]) for part in why.parts
     ]
-    return "; ".join([*filter(None, [why.summary]), *likes])
+    likes = [f"{name} used like {', '.join(words[:LIKES])}" for name, words in alike if words]
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (why.summary, *likes) if text)

@@ -148,7 +148,7 @@ def usable(source: ContextSource, examples: Examples) -> tuple[Examples, tuple[s
     )
     if not positives:
         raise InputError(
-            f"{where} has no example whose two words the corpus contains (it lacks {few(unknown)}); check the corpus's "
+            f"{where}: the corpus does not contain both words of any example (it lacks {few(unknown)}); check its "
             f"language and level, or give other examples"
         )
     return replace(examples, positives=positives, negatives=negatives), unknown

@@ -213,8 +213,7 @@ def show_artefact(facts: dict[str, Any]) -> None:
     scores = facts.pop("scores", None)
     if "attributes" in facts:
         facts["attributes"] = "\n".join(_attribute(name, own) for name, own in facts["attributes"].items())
-    if "labels" in facts:
-        facts["labels"] = ", ".join(facts["labels"])
+    facts |= {name: ", ".join(facts[name]) for name in ("labels", "blocks") if name in facts}
     table = RichTable(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", max_width=NAME)
     table.add_column(overflow="fold")
@@ -259,7 +258,7 @@ def _cell(value: Any) -> str:
             name: f"({_cell(own)})" if isinstance(own, dict) else _cell(own) for name, own in value.items()
         }
         more = f", and {len(value) - KEYS:,} more" if len(value) > KEYS else ""
-        return ", ".join(f"{name} {text}" for name, text in list(nested.items())[:KEYS]) + more
+        return ", ".join(f"{name} {text or 'none'}" for name, text in list(nested.items())[:KEYS]) + more
     if isinstance(value, list):
         more = f"\n… and {len(value) - ITEMS:,} more" if len(value) > ITEMS else ""
         return "\n".join(map(_cell, value[:ITEMS])) + more

@@ -8,9 +8,11 @@
   const form = $("asked");
   const file = bench.dataset.file;
   const KEY = "bagpack-find";
+  const FAR = 70; // characters shown of a sentence on either side of the two words
   let state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
   let rows = []; // as shown: what the server found, each with `answer` (true, false or undefined)
   let current = 0;
+  let alone = []; // lines of the examples with a single word
   let running = false;
   let again = false;
 
@@ -20,6 +22,7 @@
     return made;
   };
   const keep = () => { try { sessionStorage.setItem(KEY, JSON.stringify(state)); } catch { /* not kept, then */ } };
+  const fail = ({ message }) => { $("problem").textContent = message[0].toUpperCase() + message.slice(1).replace(/[^.?!]$/, "$&."); $("problem").hidden = false; };
   const name = (row) => row.w1 + " – " + row.w2;
   const same = (row, w1, w2) => row.w1 === w1 && row.w2 === w2;
 
@@ -28,11 +31,13 @@
   // A pair per line: two cells of a spreadsheet, or two words with a comma, semicolon, dash or one blank between.
   const parse = (text) => {
     const pairs = [];
+    alone = [];
     for (const line of text.split(/\r?\n/)) {
       let cells = line.split(/\t|;|,|\s[–—-]\s/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
       if (cells.length < 2) cells = line.trim().split(/\s+/);
       const [w1, w2] = cells;
-      if (!w1 || !w2 || line.startsWith("#")) continue;
+      if (line.startsWith("#") || !(w1 || w2)) continue;
+      if (!w1 || !w2) { alone.push(w1 || w2); continue; }
       if (!pairs.length && w1.toLowerCase() === "w1" && w2.toLowerCase() === "w2") continue;
       pairs.push([w1, w2]);
     }
@@ -57,7 +62,7 @@
         item.append(at ? ", " : "", file ? other.word : button);
       });
       return item;
-    }));
+    }), ...alone.slice(0, 3).map((word) => element("li", { className: "warn", textContent: "“" + word.slice(0, 30) + "” is alone on its line; give two words." })));
   };
   const replaceWord = (word, other) => {
     const plain = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -80,7 +85,9 @@
   }
   const readFile = async (given) => {
     if (!given) return;
-    $("pairs").value = await given.text();
+    const text = await given.text();
+    if (text.includes("\0")) return fail({ message: "this is not a text file; copy the two columns in the spreadsheet and paste them here" });
+    $("pairs").value = text;
     changed();
   };
   if (!file) {
@@ -106,18 +113,19 @@
   // Searching ---------------------------------------------------------------------------------------------------
 
   const WHAT = { "word vectors": "Counting word vectors (once for each corpus)", candidates: "Collecting candidate pairs", negatives: "Drawing other pairs", model: "Training", words: "Counting contexts", pairs: "Counting pairs" };
+  let watched = 0;
   const watch = async () => {
+    const own = ++watched;
     const began = Date.now();
-    while (running) {
+    while (running && own === watched) {
       await new Promise((done) => setTimeout(done, 500));
-      if (!running || Date.now() - began < 1500) continue;
+      if (!running || own !== watched || Date.now() - began < 1500) continue;
       try {
         const now = await (await fetch("/find/progress.json")).json();
         const share = now.total ? " " + Math.min(100, Math.round(100 * now.done / now.total)) + " %" : "";
         if (running) $("progress").textContent = (WHAT[now.what] || "Searching") + share + " …";
       } catch { /* shown at the next look */ }
     }
-    $("progress").textContent = "";
   };
 
   // The first list replaces everything. A later one replaces what is below the row that the reader is at.
@@ -126,7 +134,7 @@
     running = true;
     $("problem").hidden = true;
     $("go").disabled = first;
-    if (first) { $("progress").textContent = "Searching …"; $("empty").hidden = true; }
+    if (first) { $("progress").textContent = "Searching …"; $("empty").hidden = true; $("progress").scrollIntoView({ block: "nearest" }); }
     watch();
     try {
       const found = await post("/find.json", asked());
@@ -141,17 +149,18 @@
         rows = [...stay, ...fresh.slice(0, Math.max(Number(bench.dataset.shown) - stay.filter((row) => row.answer === undefined).length, 5))];
       }
       showUnknown(found.unknown);
-      showQuality(found);
-      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) form.elements[id].options[0].textContent = found.pos[at] ? "as in the examples (" + found.pos[at] + ")" : "as in the examples";
+      if (!again) showQuality(found); // else further answers were given, and a newer list follows
+      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) if (!state[id]) form.elements[id].options[0].textContent = found.pos[at] ? found.pos[at] + " (from examples)" : "from examples";
       $("notes").replaceChildren(...found.notes.map((note) => element("li", { textContent: note })), element("li", { textContent: found.candidates.toLocaleString("en") + " candidate pairs" }));
       if (first && !rows.length) throw new Error("no pair was found; give other examples, or fewer conditions");
     } catch (error) {
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
     }
     running = false;
+    $("progress").textContent = "";
     $("go").disabled = false;
     draw();
+    if (first) ($("found").firstElementChild || $("problem")).scrollIntoView({ block: innerWidth < 740 ? "start" : "nearest" }); // on a phone it is below
     if (again) { again = false; find(false); }
   };
   form.addEventListener("submit", (event) => {
@@ -166,10 +175,15 @@
   const sentence = (row) => {
     if (!row.pieces.length) return element("p", { className: "line soft", textContent: "The two words never occur together." });
     const [far, left, one, between, two, right, end] = row.pieces;
+    // What is far from the two words is cut, until the row is opened.
+    const cut = (text, start) => {
+      const at = start ? text.lastIndexOf(" ", text.length - FAR) : text.indexOf(" ", FAR);
+      const [out, kept] = at < 1 ? ["", text] : start ? [text.slice(0, at), text.slice(at)] : [text.slice(at), text.slice(0, at)];
+      const hidden = out ? [element("span", { className: "cut", textContent: out }), element("span", { className: "dots", textContent: start ? "…" : " …" })] : [];
+      return element("span", { className: "soft" }, ...(start ? [...hidden, kept] : [kept, ...hidden]));
+    };
     const marked = (text) => [text.startsWith(" ") ? " " : "", element("mark", { textContent: text.trim() })];
-    return element("p", { className: "line" }, element("span", { className: "soft", textContent: far }), left,
-      ...marked(one), between, ...marked(two), right,
-      element("span", { className: "soft", textContent: end }));
+    return element("p", { className: "line" }, cut(far, true), left, ...marked(one), between, ...marked(two), right, cut(end, false));
   };
   const verdict = (row, right, label, sign) => {
     const button = element("button", { type: "button", className: right ? "yes" : "no", textContent: sign });
@@ -194,7 +208,7 @@
     const made = element("li", { tabIndex: -1 }, element("div", { className: "row" }, opener,
       element("span", { className: "pair", textContent: name(row) }),
       element("span", { className: "score", title: "score " + row.score.toFixed(2) }, bar),
-      element("span", { className: "soft together", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
+      element("span", { className: "soft together", title: row.unsure ? "asked because the model is unsure about it" : "", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
       element("span", { className: "verdict" }, verdict(row, true, "Right", "✓"), verdict(row, false, "Wrong", "✗"))), sentence(row), more);
     made.className = row.answer === undefined ? "" : row.answer ? "is-right" : "is-wrong";
     const open = async () => {
@@ -230,7 +244,7 @@
       if (old) old.replaceWith(made); else list.append(made);
     });
     while (list.children.length > rows.length) list.lastChild.remove();
-    $("take").hidden = !rows.length;
+    for (const id of ["take", "quality", "keyrow"]) $(id).hidden = !rows.length;
     $("undo").disabled = !state.answers.length;
     $("given").hidden = !state.answers.length;
     $("given").querySelector("summary").textContent = "Answered (" + state.answers.length + ")";
@@ -261,8 +275,7 @@
     } catch (error) {
       row.answer = before;
       state.answers = state.answers.filter(([w1, w2]) => !same(row, w1, w2));
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
     }
     keep();
     current = at;
@@ -277,8 +290,7 @@
     try {
       if (file) await saved({ answer: "undo" }); else state.answers = state.answers.slice(0, -1);
     } catch (error) {
-      $("problem").textContent = error.message;
-      $("problem").hidden = false;
+      fail(error);
       return;
     }
     keep();
@@ -292,13 +304,11 @@
 
   const percent = (value) => Math.round(100 * value);
   const showQuality = (found) => {
-    $("quality").hidden = !found.answered;
-    if (!found.answered) return;
-    let text = found.right + " of " + found.answered + " right (95 %: " + percent(found.low) + "–" + percent(found.high) + " %)";
+    let text = !found.answered ? "Mark pairs as right or wrong, and the list gets better." : found.right + " of " + found.answered + " right (95 %: " + percent(found.low) + "–" + percent(found.high) + " %)";
     if (found.held_out !== null) {
       text += found.kept
         ? ". The last answers made the list worse on the answers that are held out, so the list before them is kept."
-        : "; on held-out answers " + percent(found.held_out) + " % (before: " + percent(found.before) + " %)";
+        : "; average precision on the answers that are held out: " + percent(found.held_out) + " % (before: " + percent(found.before) + " %)";
     }
     $("quality-text").textContent = text;
     // The share of right answers among the last ten, after each answer.
