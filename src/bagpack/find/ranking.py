@@ -283,8 +283,6 @@ def _say_reasons(source: ContextSource, model: LinearModel, label: Any, pair: Pa
     labels = None if model.kind == "rating" else [label]
     why = explain_pair(model, source, *pair, labels=labels, lines=0, features=False).decisions[0]
     names = {"first": f"{pair[0]} is", "second": f"{pair[1]} is", "together": "the two together are"}
-    alike = [
-        (names[part.name], [like.name for like in part.alike if like.name not in pair]) for part in why.parts
-    ]
+    alike = [(names[p.name], [like.name for like in p.alike if like.name not in pair]) for p in why.parts]
     likes = [f"{name} used like {', '.join(words[:LIKES])}" for name, words in alike if words]
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in (why.summary, *likes) if text)
