@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import json
 import os
 import shutil
 import signal
@@ -59,6 +60,11 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
+
+
+def samples(name):
+    """What the lines of a data file hold, as JSON; it is named from the directory of all tests."""
+    return list(map(json.loads, (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()))
 
 
 @dataclass

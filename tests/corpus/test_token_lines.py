@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from corpus_oracle import DATA, build, read_conllu, read_vertical, samples, sentences, text_of, words
+from corpus_oracle import DATA, build, read_conllu, read_vertical, sentences, text_of, words
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.conftest import samples
 
 from bagpack import Corpus, index_corpus
 from bagpack.corpus.build.interning import InternTable
@@ -19,7 +20,7 @@ def flat(corpus):
     return [" ".join(f"{form}/{key}" for form, key, _ in tokens) for _, tokens in sentences(corpus)]
 
 
-@pytest.mark.parametrize(("case", "text", "expected"), samples("vertical.jsonl"))
+@pytest.mark.parametrize(("case", "text", "expected"), samples("corpus/data/vertical.jsonl"))
 def test_what_files_are_like_in_the_wild(case, text, expected, tmp_path, write):
     source = write("a.vert", text)
     corpus = build(source, tmp_path / "s", format="vertical", columns="word,tag,lemma")
@@ -84,7 +85,7 @@ def test_words_of_any_length_at_any_place(length, tmp_path, write):
     assert corpus.types == 3
 
 
-@pytest.mark.parametrize(("tag", "name"), samples("documents.jsonl"))
+@pytest.mark.parametrize(("tag", "name"), samples("corpus/data/documents.jsonl"))
 def test_document_names(tag, name):
     assert read_document(tag).name == name
 

@@ -1,29 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import samples
 
 from bagpack import wording
 from bagpack.report.charts import make_axis
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "pattern"),
-    [
-        ("v12:-betw:such as", "between, w2 first", "w2 … such as … w1"),
-        ("v12:+betw:only", "between, w1 first", "w1 … only … w2"),
-        ("v12:+pre:the", "before, w1 first", "the … w1 … w2"),
-        ("v12:-pre:the", "before, w2 first", "the … w2 … w1"),
-        ("v12:-post:that", "after, w2 first", "w2 … w1 … that"),
-        ("v1:pre::", "before w1", ": … w1"),
-        ("v2:post:is a", "after w2", "w2 … is a"),
-        ("v12:+betw:a:b", "between, w1 first", "w1 … a:b … w2"),
-        ("pair:w1 first", "", "how often w1 comes before w2"),
-        *(
-            (name, "", name)
-            for name in ("", "word1={cat}", "v3:pre:x", "v12:betw:x", "v12:+mid:x", "v1:betw:x", "v1")
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "place", "pattern"), samples("report/features.jsonl"))
 def test_features_in_words(name, place, pattern):
     assert wording.say_feature(name) == (pattern, place)
     assert wording.say_feature("v12:+betw:of", "leaf", "tree") == ("leaf … of … tree", "between, leaf first")
