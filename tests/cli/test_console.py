@@ -170,12 +170,9 @@ def test_output_that_cannot_be_written(store, options):
 
 
 TYPED = {
-    "bagpack ex": "explain",
-    "bagpack index --app": "--append",
-    "bagpack engine b": "build",
-    "bagpack evaluate my.bp data.tsv --preset mo": "modern",
-    "bagpack --backend da": "dask",
-}
+    "bagpack ex": "explain", "bagpack index --app": "--append", "bagpack engine b": "build",
+    "bagpack evaluate my.bp data.tsv --preset mo": "modern", "bagpack --backend da": "dask",
+}  # fmt: skip
 
 
 def test_bash_completes_commands_and_options(tmp_path):

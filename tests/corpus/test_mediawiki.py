@@ -69,13 +69,8 @@ WORD = st.sampled_from(
     ["dog", "cat", "wolf", "a", "File:x", "Image:y.jpg", "fr:z", "Category:w", ": ", " ", "\n", "\n\n"]
 )
 ENCLOSING = [
-    ("{{", "}}"),
-    ("[[", "]]"),
-    ("\n{|\n", "\n|}\n"),
-    ("<ref>", "</ref>"),
-    ("<b>", "</b>"),
-    ("''", "''"),
-]
+    ("{{", "}}"), ("[[", "]]"), ("\n{|\n", "\n|}\n"), ("<ref>", "</ref>"), ("<b>", "</b>"), ("''", "''"),
+]  # fmt: skip
 ENCLOSING += [("[http://a ", "]"), ("<!--", "-->"), ("(", ")")]
 JOINED = st.sampled_from(["", "|", "\n|", " "])
 BALANCED = st.recursive(

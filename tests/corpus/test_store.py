@@ -166,12 +166,8 @@ def corpus(tmp_path_factory):
 
 def test_words_are_completed_and_similar_ones_offered(corpus):
     similar = {
-        "elphant": "elephant",
-        "Elehpant": "elephant",
-        "hamer": "hammer",
-        "zbra": "zebra",
-        "Zurich": "zürich",
-    }
+        "elphant": "elephant", "Elehpant": "elephant", "hamer": "hammer", "zbra": "zebra", "Zurich": "zürich",
+    }  # fmt: skip
     for word, first in (similar | {"elepidote": "elephant", "living roomm": "living room"}).items():
         assert nearby(corpus, word)[0].word == first
     for word in ("xylophone", "zebra hammer", "x" * 500, "_"):  # zebra and hammer are known, but never meet

@@ -98,8 +98,9 @@ def centred_cosines(rows):
 
 def test_values_are_sums_of_centred_cosines(few_analogies):
     counts, questions = few_analogies
-    words = sum(own.WEIGHTS[name] * _plain(counts, name) for name in ("v1", "v2", own.DIFFERENCE))
-    pair = own.WEIGHTS["v12"] * _plain(counts, "v12")
+    weights = {"v1": 0.5, "v2": 0.5, own.DIFFERENCE: 1.0}
+    words = sum(weight * _plain(counts, name) for name, weight in weights.items())
+    pair = 2 * _plain(counts, "v12")
     totals = {"v1v2": words, "v12": pair, "v1v2v12": words + pair}
     scores = own.analogy_scores(counts, tuple(totals))
     found = solve_analogies(counts, questions, preset="modern")

@@ -167,9 +167,6 @@ def test_repeated_swapped_contradicting_and_equal_words(write):
     assert likely_mistakes(read_any(path)) == {
         "repeated_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4]}],
         "swapped_pairs": [{"pair": ["oak", "tree"], "lines": [2, 4, 6]}],
-        "pairs_with_several_labels": [
-            {"pair": ["leaf", "tree"], "lines": [3, 5], "labels": ["part", "kind"]}
-        ],
-        "same_word_twice": [{"pair": ["owl", "Owl"], "lines": [7]}],
-        "similar_labels": [{"kind": 4, "Kind": 1}],
-    }
+        "pairs_with_several_labels": [{"pair": ["leaf", "tree"], "lines": [3, 5], "labels": ["part", "kind"]}],
+        "same_word_twice": [{"pair": ["owl", "Owl"], "lines": [7]}], "similar_labels": [{"kind": 4, "Kind": 1}],
+    }  # fmt: skip
