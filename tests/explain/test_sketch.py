@@ -69,7 +69,9 @@ def test_a_pair_sketch_is_what_plain_counting_gives(source, sentences, pair):
     assert (found.n_w1, found.n_w2) == (plain[pair[0]], plain[pair[1]])
     assert found.together == found.sampled == len(seen)
     assert found.n_plus == sum(first for *_, first in seen)
-    expected = plain[pair[0]] * plain[pair[1]] / whole * (6 if pair[0] == pair[1] else 12)  # places of the partner
+    expected = (
+        plain[pair[0]] * plain[pair[1]] / whole * (6 if pair[0] == pair[1] else 12)
+    )  # places of the partner
     assert found.expected == pytest.approx(expected, abs=0.001)
     for row, first in ((found.distances_plus, True), (found.distances_minus, False)):
         assert list(row) == [sum(f == first and j - i - 1 == n for _, i, j, f in seen) for n in range(6)]
