@@ -139,8 +139,6 @@ PAIRS = [
     ("lion", "cat"), ("cat", "lion"), ("cat", "cat"), ("ice cream", "ice"), ("ice cream", "cat"), ("é", "of"),
     ("unicorn", "cat"), ("unicorn", "unicorn"),
 ]  # fmt: skip
-
-
 _rng = random.Random(5)
 SENTENCES = [[_rng.choice(FORMS) for _ in range(_rng.randint(1, 25))] for _ in range(300)]
 

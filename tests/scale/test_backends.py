@@ -127,8 +127,6 @@ try:
 except KeyboardInterrupt:
     sys.exit(signals.exit_code(130))
 """
-
-
 LATE = """
 import ctypes, os
 import numba
