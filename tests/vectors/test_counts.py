@@ -70,6 +70,8 @@ def test_what_is_known_of_each_pair(matrix, corpus):
     some = capped.take([5])
     assert (some.capped_pairs, some.unknown_words) == ({"hammer nail": 3}, [])
     assert some.capped_words == {"hammer": 3, "nail": 3}
+    reached = count(corpus, PAIRS[5:6], Basis.of(corpus, 4), limit=3)  # but not exceeded
+    assert reached.capped_pairs == reached.capped_words == {}
 
 
 def test_zero_rows_by_block():
