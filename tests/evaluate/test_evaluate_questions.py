@@ -45,6 +45,7 @@ def test_an_election_is_by_rounds_then_by_sum():
     assert own.elect(np.array([[1.0, 0, 0], [1, 0, 0], [0, 9, 0]])).tolist() == [0]
     assert own.elect(np.array([[1.0, 0, 0], [0, 9, 0]])).tolist() == [1]
     assert own.elect(np.zeros((3, 4))).tolist() == [0, 1, 2, 3]
+    assert own.elect(np.array([[9.0, 9, 0], [0, 0, 1]])).tolist() == [2], "a tied round is shared"
     assert own.best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
 
 

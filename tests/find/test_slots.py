@@ -109,5 +109,5 @@ def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
 
 def test_kinds_are_those_of_a_quarter_of_the_examples():
     assert kinds_of(np.array([1, 1, 1, 1, 1, 1, 3, 3, 4], np.uint8)) == {1}
-    assert kinds_of(np.array([1, 1, 3, 3], np.uint8)) == {1, 3}
+    assert kinds_of(np.array([1, 1, 1, 3], np.uint8)) == {1, 3}
     assert kinds_of(np.array([1, 0], np.uint8)) == frozenset()  # a word of unknown kind
