@@ -11,7 +11,7 @@ from bagpack.contexts import count as count_module
 from bagpack.contexts.count import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.options import TextOptions
-from bagpack.errors import UsageError
+from bagpack.errors import StoreError, UsageError
 from bagpack.parallel import Shared
 from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
@@ -115,6 +115,12 @@ def test_rows_with_counts_above_31_bits_are_joined():
         rows = join_rows(left, np.array(order), 1)
         assert rows.toarray().ravel()[order].tolist() == [1, 2**31]
     assert narrowed(np.array([2**31 - 1])).dtype == np.int32
+
+
+def test_a_store_that_is_made_again_meanwhile_is_not_counted(tmp_path):
+    old, _ = (make_store(tmp_path, [["a", "b"] * number]) for number in (1, 2))
+    with pytest.raises(StoreError, match="was changed while it was being counted"):
+        count(old, [("a", "b")], TERMS)
 
 
 @pytest.mark.parametrize(("limit", "most"), [(None, 80e6), (5000, 10e6)])

@@ -81,6 +81,13 @@ def test_the_weight_is_chosen_by_leaving_examples_out(typed):
         assert (np.isin(first, range(40)) & np.isin(second, range(40, 80))).mean() > 0.8
 
 
+def test_slots_count_where_they_lose_nothing():
+    """Each example is the first by the model alone."""
+    rows = unit(np.random.default_rng(0).normal(size=(10, 20)).astype(np.float32))
+    places = places_of(rows, [(0, 1), (2, 3), (4, 5)], np.full(3, 1e6))
+    assert places.rank(words(10), np.array([(6, 7), (8, 9), (7, 8)]), np.arange(3.0))[2] == 0.5
+
+
 def plain(places, asked, model):
     """The model's values and the mean of both fits, each with mean 0 and standard deviation 1."""
     slots = places.slots(words(10))
