@@ -146,14 +146,9 @@ def test_bad_input_is_one_sentence(cli, store, write, message, content, options,
 
 @pytest.mark.parametrize(
     ("label", "relation", "above"),
-    [
-        ("hypernym", SKOS.broader, None),
-        ("Part_of", ISO.broaderPartitive, SKOS.broader),
-        ("synonym", SKOS.related, None),
-        ("", SKOS.related, None),
-        ("instrument action", OWN["instrument-action"], SKOS.semanticRelation),
-    ],
-)
+    [("hypernym", SKOS.broader, None), ("Part_of", ISO.broaderPartitive, SKOS.broader), ("synonym", SKOS.related, None),
+     ("", SKOS.related, None), ("instrument action", OWN["instrument-action"], SKOS.semanticRelation)],
+)  # fmt: skip
 def test_turtle(tmp_path, label, relation, above):
     path = tmp_path / "t.ttl"
     write_turtle(path, [{"w1": "ice cream", "w2": "food"}, {"w1": "leaf", "w2": "food"}], label)

@@ -1,5 +1,6 @@
 """How well words fit the places of a relation, against the formulas written out."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,8 @@ def test_the_fit_is_the_mean_of_the_three_nearest(slots):
         assert slots.slot(first, second)[k] == pytest.approx(min(one, two))
         both = np.sort(np.minimum(slots.yes[0][a], slots.yes[1][b]))[-3:].mean()
         assert slots.pair(first, second)[k] == pytest.approx(both)
+    given = Slots(slots.yes, slots.no, (True, False))  # of a given word, the fit says nothing
+    np.testing.assert_array_equal(given.slot(first, second), slots.fits(1)[second])
     left = np.sort(np.delete(slots.yes[0], 2, axis=1), axis=1)
     np.testing.assert_allclose(slots.fits(0, without=2), left[:, -3:].mean(axis=1), rtol=1e-6)
 
@@ -86,6 +89,12 @@ def test_slots_count_where_they_lose_nothing():
     rows = unit(np.random.default_rng(0).normal(size=(10, 20)).astype(np.float32))
     places = places_of(rows, [(0, 1), (2, 3), (4, 5)], np.full(3, 1e6))
     assert places.rank(words(10), np.array([(6, 7), (8, 9), (7, 8)]), np.arange(3.0))[2] == 0.5
+
+
+def test_a_word_of_unknown_kind_is_of_any():
+    places = replace(places_of(None, [], None), kinds=(frozenset([2]), frozenset()))
+    places.vectors.class_of = lambda targets: np.arange(3)
+    assert [own.tolist() for own in places.of_kind(words(3))] == [[True, False, True], [True] * 3]
 
 
 def plain(places, asked, model):

@@ -61,6 +61,7 @@ def test_a_fifth_of_the_answers_is_not_trained_on_and_their_words_may_be_recombi
     monkeypatch.setattr(name, lambda *given: limited.append(given[-1]) or choose_pairs(*given))
     teaching.rank(dict.fromkeys(HELD_OUT, True))
     aside = sum(map(is_held_out, HELD_OUT))
+    assert aside == sum(is_held_out(pair[::-1]) for pair in HELD_OUT)
     assert 0 < aside < len(HELD_OUT) / 2
     assert len(teaching.trained.examples.pairs) == len(GIVEN) + len(HELD_OUT) - aside
     assert limited == [EXAMPLES]
@@ -74,6 +75,7 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     aside = [(pair, pair in relation) for pair in pairs if is_held_out(pair)]
     yes, no = ([pair for pair, right in aside if right == value] for value in (True, False))
     assert len(yes) + len(no) >= LEAST and yes and no
+    assert teaching.rank({yes[0]: True, no[0]: False}).held_out is None  # too few to decide
     lies = [(pair, pair not in relation) for pair in pairs[:60] if not is_held_out(pair)]
     answers = [*[(pair, True) for pair in yes], *[(pair, False) for pair in no], *lies]
     after = teaching.rank(dict(answers))

@@ -224,11 +224,7 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
     forge(tmp_path / "m.bpm", format_version=9)
-    for path, problem in (
-        (tmp_path / "m.bpm", "format version 9"),
-        (store, "corpus"),
-        ("none", "not exist"),
-    ):
+    for path, problem in ((tmp_path / "m.bpm", "format version 9"), (store, "corpus"), ("none", "not exist")):
         with pytest.raises(StoreError, match=problem):
             PairCounts.open(path)
     with pytest.raises(StoreError, match=r"is not a BagPack matrix"):
