@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import json
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+import bagpack
 from tests.made_up import world  # noqa: F401 (a fixture)
 
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
@@ -25,6 +27,13 @@ settings.register_profile("bagpack", max_examples=60, deadline=None, suppress_he
 settings.register_profile("quick", settings.get_profile("bagpack"), max_examples=15)
 settings.load_profile("bagpack")
 
+
+# Modules whose kernels and constants are compiled into kernels of others, which numba does not compile again.
+COMPILED_INTO = {
+    "kernels.py": "", "corpus/format.py": "", "contexts/kernels/__init__.py": "contexts",
+    "contexts/kernels/tokens.py": "contexts", "learn/features.py": "learn",
+}  # fmt: skip
+PACKAGE = Path(bagpack.__file__).parent
 
 # Tests wait for events; this many seconds only end one that hangs, and are enough on a busy machine.
 LIMIT = 600
@@ -59,6 +68,11 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
+
+
+def samples(name):
+    """What the lines of a data file hold, as JSON; it is named from the directory of all tests."""
+    return list(map(json.loads, (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()))
 
 
 @dataclass
@@ -119,6 +133,11 @@ def compiled_kernels(tmp_path_factory):
     with FileLock(shared / "kernels.lock"):
         if (shared / "kernels.done").exists():
             return
+        for name, users in COMPILED_INTO.items():
+            changed = (PACKAGE / name).stat().st_mtime
+            for index in (PACKAGE / users).rglob("*.nbi"):
+                if index.stat().st_mtime < changed:
+                    index.unlink()
         corpus = index_corpus([str(place)], place / "store", options, jobs=1).corpus
         if several:
             pairs = [("lions", "sleep"), ("sleep", "they"), ("lions", "said"), ("the", "lions")]

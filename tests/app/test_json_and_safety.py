@@ -3,6 +3,7 @@
 import html
 import re
 import socket
+from pathlib import Path
 
 import httpx
 import jsonschema
@@ -182,17 +183,7 @@ def test_serve_command_refuses_in_sentences(cli, world, tmp_path):
 # The API description --------------------------------------------------------------------------------------------------
 
 
-PATHS = (
-    "/index.json", "/complete.json?q=kind", "/word/kinda01.json", "/word/nosuchword.json", "/word.json?w=the",
-    "/word.json", "/pair/kinda01/kindb01.json", "/pair/kinda01/nosuchword.json", "/pair.json?w1=kinda01&w2=kindb01",
-    "/lines.json?w1=kinda01&w2=kindb01&feature=v12:%2Bbetw:of", "/lines.json?w1=kinda01&w2=kindb01&feature=nonsense",
-    "/lines.json?w1=nosuchword&w2=kindb01&feature=v12:%2Bbetw:of", "/distribution.json?w1=the",
-    "/distribution.json?w1=kinda01&w2=kindb01&by=genre", "/distribution.json?w1=nosuchword",
-    "/distribution.json?w1=the&by=colour", "/concordance.json?w1=the",
-    "/concordance.json?w1=kinda01&w2=kindb01&sort=between", "/concordance.json?w1=nosuchword",
-    "/concordance.json?w1=the&sort=colour", "/model.json", "/model.json?top=999", "/find/task.json",
-    "/find/progress.json",
-)  # fmt: skip
+PATHS = Path(__file__).with_name("paths.txt").read_text().splitlines()
 
 
 def described(api, path):

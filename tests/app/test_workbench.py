@@ -187,15 +187,12 @@ def test_a_search_is_what_the_api_description_says(server):
 
 
 WRONG = [
-    ({"pairs": []}, "no examples"),
-    ({"pairs": [["a", "b", "c"]]}, "pairs"),
-    ({"pairs": [["a\0", "b"]]}, "not a word"),
-    ({"pairs": [["", "b"]]}, "not a word"),
-    ({"pairs": [["unicorn", "horn"]]}, "unicorn"),
-    ({"pairs": [[*GIVEN[0]]], "pos1": "thing"}, "part of speech"),
-    ({"pairs": [[*GIVEN[0]]], "w1": "nosuchword"}, "nosuchword"),
-    ({"answer": "yes"}, "bagpack teach"),
-]
+    ({"pairs": []}, "no examples"), ({"pairs": [["a", "b", "c"]]}, "pairs"), ({"pairs": [["a\0", "b"]]}, "not a word"),
+    ({"pairs": [["", "b"]]}, "not a word"), ({"pairs": [["unicorn", "horn"]]}, "unicorn"),
+    ({"pairs": [[*GIVEN[0]]], "pos1": "thing"}, "part of speech"), ({"answer": "yes"}, "bagpack teach"),
+    ({"pairs": [[*GIVEN[0]]], "w1": "nosuchword"}, "nosuchword"), ({"pairs": [["a", "b"]] * 5001}, "more than 5,000"),
+    ({"pairs": [["a", "b" * 201]]}, "not a word"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG)

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+from contextlib import contextmanager
 from unittest.mock import Mock
 
 import pytest
@@ -112,6 +113,7 @@ def test_files_that_someone_put_into_an_artefact_stay(tmp_path):
     for note in notes:
         note.write_text("mine")
     (data / "link").symlink_to(tmp_path)
+    (path / f"data-{'0' * 16}").symlink_to(open_artefact(path / "a store of mine", TEST).data)
     for content in ("new", "next", "last"):
         save(path, content)
     assert content_of(path) == "last"
@@ -129,12 +131,24 @@ def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
 
 
 def test_two_writers_of_one_path(tmp_path):
-    with (
-        locked(tmp_path / "a"),
-        pytest.raises(StoreError, match=r"another bagpack command is working in .*a;"),
-    ):
+    refused = pytest.raises(StoreError, match=r"another bagpack command is working in .*a;")
+    with locked(tmp_path / "a"), refused:
         save(tmp_path / "a", "mine")
     save(tmp_path / "a", "mine")
+
+
+def test_what_another_writer_makes_before_the_lock_is_had_is_not_replaced(tmp_path, monkeypatch):
+    @contextmanager
+    def late(path):
+        monkeypatch.undo()
+        save(path, "theirs")
+        with locked(path):
+            yield
+
+    monkeypatch.setattr("bagpack.artefacts.locked", late)
+    with pytest.raises(StoreError, match="exists already"):
+        save(tmp_path / "a", "mine", overwrite=False)
+    assert content_of(tmp_path / "a") == "theirs"
 
 
 def test_locks_that_cannot_be_had(tmp_path, monkeypatch):

@@ -11,8 +11,6 @@ from tests.contexts.stores import make_store
 from tests.vectors.conftest import SENTENCES
 
 PAIRS = "w1\tw2\tlabel\ncat\tlion\ta\nhammer\tnail\tb\nlion\thammer\ta\nnail\tcat\tb\n"
-
-
 LONG = ["a"] * 30 + ["zebra", "and", "giraffe"] + ["b"] * 30
 
 

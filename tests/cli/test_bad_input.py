@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 from tests.cli.conftest import PAIRS
+from tests.conftest import samples
 from tests.contexts.stores import make_store
 from tests.kills import as_nobody
 from tests.vectors.conftest import SENTENCES
@@ -102,17 +103,10 @@ def test_places_without_files(fails, write, tmp_path):
 
 # What a file is called and holds, what is reported, the option that skips it, and what the summary then says.
 CAFE = b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n"
-NO_SENTENCE = "no sentence was found in"
-LINES = ("--bad-lines", "skip"), "1 line that did not fit the format was skipped"
 NO_OPTION = (), ""
 SKIPPED = [
-    ("a.txt.gz", "plain\n", "has the suffix .gz but does not contain gz data", *NO_OPTION),
-    ("a.txt", "", "a.txt is empty; ", *NO_OPTION),
+    *samples("cli/skipped.jsonl"),
     ("b.txt.gz", gzip.compress(b""), "is empty", *NO_OPTION),
-    ("a.txt", "\n   \n\n", NO_SENTENCE, *NO_OPTION),
-    ("a.vert", "<text id='a'>\n<s>\n</s>\n</text>\n", NO_SENTENCE, *NO_OPTION),
-    ("a.conllu", "# only = comments\n\n", NO_SENTENCE, *NO_OPTION),
-    ("a.jsonl", '{"text": " "}\n', NO_SENTENCE, *NO_OPTION),
     ("a.conllu", CONLLU * 33_334, "a.conllu:100,001 is past", *NO_OPTION),
     ("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n",
      "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)",
@@ -122,16 +116,6 @@ SKIPPED = [
      "2 places with invalid bytes"),
     ("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n", "a.vert:13 is not utf-8", ("--encoding-errors", "skip"),
      "1 place "),
-    ("a.vert", VERTICAL + "<s>\nbroken\tNN\nfine\tNN\tfine\n</s>\n",
-     "a.vert:14 is not a line of word,tag,lemma: 'broken\\tNN'", *LINES),
-    ("a.conllu", CONLLU + "4\tw\tw\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
-    ("a.conllu", CONLLU + "4-x\tw\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
-    ("a.conllu", CONLLU + "4\t\tw" + "\t_" * 7 + "\n\n", "a.conllu:4 is not a line of CoNLL-U", *LINES),
-    ("a.jsonl", '{"text": "Lions sleep."}\n{"body": "x"}\n',
-     "a.jsonl:2 has no text in a field 'text' (it has: body); name the field with --text-field", *LINES),
-    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": 5}\n', "a.jsonl:2 has no text in a field 'text'", *LINES),
-    ("a.jsonl", '{"text": "Lions sleep."}\n{"text": "x"\n', "a.jsonl:2 is not JSON", *LINES),
-    ("a.jsonl", '{"text": "Lions sleep."}\n[1]\n', "a.jsonl:2 is JSON but no object", *LINES),
     ("a.vert", "<s>\n" + "lion\tN\tlion\n" * 150_000 + "</s>\n", "a.vert:100,002 is past 100,000 tokens",
      ("--max-sentence", 150_000), "150,000 tokens, 1 sentence"),
 ]  # fmt: skip

@@ -49,12 +49,9 @@ HELP = COMPUTING | {"numpy", "spacy", "jinja2", "simplemma"}
 
 @pytest.mark.parametrize(
     ("arguments", "shown", "heavy"),
-    [
-        ("--help", "index", HELP),
-        ("contexts store.bp cat", "cat", COMPUTING),
-        ("contexts store.bp saw cat", "cat", COMPUTING),
-    ],
-)
+    [("--help", "index", HELP), ("contexts store.bp cat", "cat", COMPUTING),
+     ("contexts store.bp saw cat", "cat", COMPUTING)],
+)  # fmt: skip
 def test_nothing_heavy_is_loaded(tmp_path, arguments, shown, heavy):
     make_store(tmp_path, [["the", "cat", "saw", "a", "lion"], ["a", "saw", "cat"]] * 3)
     command = bagpack_command(*arguments.split())
@@ -170,12 +167,9 @@ def test_output_that_cannot_be_written(store, options):
 
 
 TYPED = {
-    "bagpack ex": "explain",
-    "bagpack index --app": "--append",
-    "bagpack engine b": "build",
-    "bagpack evaluate my.bp data.tsv --preset mo": "modern",
-    "bagpack --backend da": "dask",
-}
+    "bagpack ex": "explain", "bagpack index --app": "--append", "bagpack engine b": "build",
+    "bagpack evaluate my.bp data.tsv --preset mo": "modern", "bagpack --backend da": "dask",
+}  # fmt: skip
 
 
 def test_bash_completes_commands_and_options(tmp_path):

@@ -182,14 +182,10 @@ def test_predictions_as_a_table(cli, trained, data, tmp_path):
 
 @pytest.mark.parametrize(
     ("labels", "columns"),
-    [
-        (("a b", "a\tb"), ["a␉b", "a b"]),  # which differ in a tab
-        (
-            ("together", "Probability"),
-            ["score of Probability", "score of together"],
-        ),  # called like other columns
-    ],
-)
+    # Which differ in a tab; and called like other columns.
+    [(("a b", "a\tb"), ["a␉b", "a b"]),
+     (("together", "Probability"), ["score of Probability", "score of together"])],
+)  # fmt: skip
 def test_every_label_has_a_column_of_its_own(cli, trained, write, labels, columns):
     pairs = [line.split("\t")[:2] for line in PAIRS.splitlines()[1:]]
     rows = [[*pair, labels[at % 2]] for at, pair in enumerate(pairs)]

@@ -11,7 +11,7 @@ from bagpack.contexts import count as count_module
 from bagpack.contexts.count import join_rows, narrowed
 from bagpack.contexts.windows import CountSettings, Windows
 from bagpack.corpus.options import TextOptions
-from bagpack.errors import UsageError
+from bagpack.errors import StoreError, UsageError
 from bagpack.parallel import Shared
 from bagpack.vectors.counts import count_pairs
 from tests.contexts import oracle
@@ -23,7 +23,7 @@ def count(corpus, pairs, basis, n_jobs=None, **settings):
         return count_pairs(corpus, pairs, basis, CountSettings(**settings))
 
 
-MANY = ["w0", "w1", "w7", "w40", "w150", "w151", "w299", "w3 w1", "w0 w0"]
+MANY = ["w0", "w1", "w40", "w151", "w299", "w3 w1", "w0 w0"]
 MANY_PAIRS = [(one, two) for one in MANY for two in MANY]
 TERMS = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
 
@@ -117,6 +117,12 @@ def test_rows_with_counts_above_31_bits_are_joined():
     assert narrowed(np.array([2**31 - 1])).dtype == np.int32
 
 
+def test_a_store_that_is_made_again_meanwhile_is_not_counted(tmp_path):
+    old, _ = (make_store(tmp_path, [["a", "b"] * number]) for number in (1, 2))
+    with pytest.raises(StoreError, match="was changed while it was being counted"):
+        count(old, [("a", "b")], TERMS)
+
+
 @pytest.mark.parametrize(("limit", "most"), [(None, 80e6), (5000, 10e6)])
 def test_a_pair_takes_little_memory_however_often_it_occurs(repeated, limit, most):
     (target,) = repeated.resolve(["a"])
@@ -133,7 +139,7 @@ def test_a_pair_takes_little_memory_however_often_it_occurs(repeated, limit, mos
 
 
 @pytest.mark.costly
-def test_a_basis_of_more_than_a_million_terms(tmp_path):
+def test_a_basis_of_more_than_a_million_terms(tmp_path, monkeypatch):
     sentences = [["a", "b", "lion", "c", "d", "cat", "a", "b"], ["cat", "lion", "e"]] * 3
     source = make_store(tmp_path, sentences)
     unigrams, bigrams = ("a", "c", "e"), (("a", "b"), ("c", "d"))
@@ -143,9 +149,14 @@ def test_a_basis_of_more_than_a_million_terms(tmp_path):
     large = count_pairs(source, [("lion", "cat")], basis, CountSettings())
     assert features(large, basis) == features(small, Basis(unigrams, bigrams))
     assert sum(features(large, basis).values()) > 20
-    for wrong, problem in (
-        (Basis(tuple(map(str, range(2_200_000))), ()), "2,200,000 terms; give at most 2,097,144"),
-        (Basis((), tuple((f"a{i}", f"b{i}") for i in range(20_000))), "20,000 first and 20,000 second words"),
+    assert count_module.MOST_TERMS == 2_097_144
+    for limit, problem in (
+        ("MOST_TERMS", "has 5 terms; give at most 4"),
+        ("MOST_CELLS", "2 first and 2 second words"),
     ):
+        count_module.word_tables.cache_clear()  # which would hold the large ones on
+        count_module.basis_tables.cache_clear()
+        monkeypatch.setattr(count_module, limit, 4)
         with pytest.raises(UsageError, match=problem):
-            source.count_words(source.resolve(["lion"]), wrong, CountSettings())
+            source.count_words(source.resolve(["lion"]), Basis(unigrams, bigrams), CountSettings())
+        monkeypatch.undo()

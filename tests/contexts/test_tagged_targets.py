@@ -77,9 +77,8 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
     named = {"pos1": "pos1", "pos2": "pos2"}
     assert read_pairs(table, named).pairs == [("saw/NOUN", "wood/NOUN"), ("red/ADJ", "cut")]
     assert read_dataset(table, columns={"pos2": "V"}).pairs == [("saw", "wood/VERB"), ("red", "cut/VERB")]
-    table.write_text(
-        "w1\tw2\tlabel\nsaw/V\twood\ta\nand/or\tcut\tb\n"
-    )  # a tag behind the word takes precedence
+    # A tag behind the word takes precedence.
+    table.write_text("w1\tw2\tlabel\nsaw/V\twood\ta\nand/or\tcut\tb\n")
     assert read_pairs(table, {"pos1": "N"}).pairs == [("saw/V", "wood"), ("and/or/NOUN", "cut")]
     table.write_text("w1\tpos1\tw2\tlabel\nsaw\tzz\twood\ta\n")
     with pytest.raises(InputError, match=r"d.tsv:2: the part of speech in column 'pos1' is 'ZZ'"):
@@ -172,9 +171,8 @@ def test_a_living_room_is_found_where_living_is_a_lemma_too(tmp_path, write):
 
 
 def test_a_word_in_a_script_without_spaces_is_the_run_of_its_characters(tmp_path):
-    (tmp_path / "zh.txt").write_text(
-        "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n", encoding="utf-8"
-    )
+    text = "我喜欢动物。动物园里有动物。\nT恤很好看。ネコとイヌ。\n"
+    (tmp_path / "zh.txt").write_text(text, encoding="utf-8")
     corpus = index_corpus([str(tmp_path / "zh.txt")], tmp_path / "zh.bp", TextOptions(level="form")).corpus
     counts = {"动物": 3, "动物园": 1, "T恤": 1, "动物 园": 1, "物动": 0, "ネコ": 1, "猫": 0, "动": 3}
     for word, count in counts.items():

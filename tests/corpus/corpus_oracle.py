@@ -23,13 +23,6 @@ from bagpack.corpus.readers.files import zstd
 
 DATA = Path(__file__).parent / "data"
 COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
-
-
-def samples(name: str) -> list:
-    """What the lines of a data file hold, as JSON."""
-    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
-
-
 DOCUMENT_TAGS = ["text", "doc", "file", "document", "article"]
 BOUNDARY_TAGS = ["s", "p", "corpus", "head", "div", "sentence", "para", "paragraph", "body", "?xml", "!--"]
 KNOWN_TAGS = DOCUMENT_TAGS + BOUNDARY_TAGS

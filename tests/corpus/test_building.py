@@ -168,9 +168,8 @@ def test_standard_input_is_read_once_and_sliced(tmp_path, write, cli):
         left = {path.name for path in (tmp_path / out).iterdir()} - {corpus.manifest["lexicon"]["directory"]}
         assert left == {".bagpack-lock", "manifest.json", "segments"}
     lines = "".join(json.dumps({"text": "Lions sleep. " * size}) + "\n" for size in (9000, 1))
-    assert (
-        cli("index", "-", "--out", tmp_path / "j", stdin=lines.encode()).code == 0
-    )  # its first line is long
+    # Its first line is long.
+    assert cli("index", "-", "--out", tmp_path / "j", stdin=lines.encode()).code == 0
     assert Corpus.open(tmp_path / "j").tokens == 9001 * 3
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import COMPRESSORS, DATA, build, files_of, samples, sentences, words
+from corpus_oracle import COMPRESSORS, DATA, build, files_of, sentences, words
+from tests.conftest import samples
 
 from bagpack import Corpus, index_corpus
 from bagpack.corpus.build.plan import make_plan
@@ -78,7 +79,7 @@ def test_json_ids_and_fields(tmp_path, write):
     assert corpus.manifest["problems"]["undecodable"] == 1
 
 
-@pytest.mark.parametrize(("name", "format", "text"), samples("recognised.jsonl"))
+@pytest.mark.parametrize(("name", "format", "text"), samples("corpus/data/recognised.jsonl"))
 def test_recognition(name, format, text, write):
     """By the content first, which tells more than a name."""
     options = TextOptions(level="form")
@@ -104,6 +105,7 @@ LINE = "The lion sleeps for most of the day in the shade."
 NOT_WRAPPED = {
     "short lines": "where is the lion\nin the house\n\nis he asleep\nyes\nhe is\n\nlook at him\noh\n\n" * 4,
     "lines of any length": (LINE + "\nYes, it does.\nDoes it?\nIt does not.\nNever.\n\n") * 4,
+    "lines of half the length": (LINE + "\n" + "It sleeps in the warm shade.\n" * 2 + "\n") * 4,
     "even, but short lines": ("The lion sleeps tonight.\n" * 4 + "\n") * 4,
     "long lines": (" ".join([LINE] * 3) + "\n") * 4 + "\n",
     "too few to say": (LINE + "\nYes.\n\n") * 2,
@@ -229,7 +231,7 @@ def test_every_name_of_latin_1_is_read_as_browsers_read_it():
         assert decode(b"caf\xe9 \x93x\x94 \x81", name) == "café “x” \x81"
 
 
-@pytest.mark.parametrize(("lang", "encoding", "text"), samples("encodings.jsonl"))
+@pytest.mark.parametrize(("lang", "encoding", "text"), samples("corpus/data/encodings.jsonl"))
 def test_detection(lang, encoding, text):
     data = ("Some lines are plain.\n" * 3 + text + "\n").encode(encoding)
     assert decode(data, detect_encoding(data, lang)).endswith(text + "\n")

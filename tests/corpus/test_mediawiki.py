@@ -4,9 +4,10 @@ import re
 from html import escape
 
 import pytest
-from corpus_oracle import DATA, build, samples, sentences
+from corpus_oracle import DATA, build, sentences
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import samples
 
 from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.look import look
@@ -16,9 +17,6 @@ from bagpack.errors import InputError
 HEADER = (DATA / "siteinfo.xml").read_text(encoding="utf-8")
 FOOTER = "</mediawiki>\n"
 ARTICLE, EXPECTED = ((DATA / name).read_text(encoding="utf-8") for name in ("article.wiki", "article.txt"))
-
-EXPECTED = """The dog (Canis familiaris) is a domesticated wolves—like descendant of the wolf. It barks at AT&T.
-Dogs herd sheep. They guard houses. First bold item. Same item. Indented words. Energy is here."""
 
 
 def page(title, text, ns=0, more=""):
@@ -62,7 +60,7 @@ def test_a_dump_becomes_articles(tmp_path, write):
     assert found["Wolf"] == ["Wolves hunt .", "They howl ."]
 
 
-@pytest.mark.parametrize(("wikitext", "expected"), samples("markup.jsonl"))
+@pytest.mark.parametrize(("wikitext", "expected"), samples("corpus/data/markup.jsonl"))
 def test_markup(wikitext, expected):
     assert paragraphs(wikitext) == expected
 
@@ -71,13 +69,8 @@ WORD = st.sampled_from(
     ["dog", "cat", "wolf", "a", "File:x", "Image:y.jpg", "fr:z", "Category:w", ": ", " ", "\n", "\n\n"]
 )
 ENCLOSING = [
-    ("{{", "}}"),
-    ("[[", "]]"),
-    ("\n{|\n", "\n|}\n"),
-    ("<ref>", "</ref>"),
-    ("<b>", "</b>"),
-    ("''", "''"),
-]
+    ("{{", "}}"), ("[[", "]]"), ("\n{|\n", "\n|}\n"), ("<ref>", "</ref>"), ("<b>", "</b>"), ("''", "''"),
+]  # fmt: skip
 ENCLOSING += [("[http://a ", "]"), ("<!--", "-->"), ("(", ")")]
 JOINED = st.sampled_from(["", "|", "\n|", " "])
 BALANCED = st.recursive(

@@ -34,14 +34,8 @@ def test_what_is_no_store_is_not_replaced_nor_taken_for_an_unfinished_build(
     for place in ("app", "t.partial"):
         write(f"{place}/{name}", "mine")
     for content in (
-        None,
-        '{"name": "my app"}',
-        '{"kind": "model"}',
-        '{"kind": "corpus"}',
-        other,
-        "[]",
-        "not JSON",
-    ):
+        None, '{"name": "my app"}', '{"kind": "model"}', '{"kind": "corpus"}', other, "[]", "not JSON",
+    ):  # fmt: skip
         if content is not None:
             write("app/manifest.json", content)
         for options in ({}, {"resume": True}, {"overwrite": True}):
@@ -117,11 +111,8 @@ def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path,
     index_corpus(["other.txt"], tmp_path / "linked", **BUILD)
     # Together with another file, by another path, by a link with another name, and what was held by its link.
     for store, given in (
-        ("s", [cats, lions]),
-        ("s", ["lions.txt"]),
-        ("s", ["other.txt"]),
-        ("linked", [lions]),
-    ):
+        ("s", [cats, lions]), ("s", ["lions.txt"]), ("s", ["other.txt"]), ("linked", [lions]),
+    ):  # fmt: skip
         with pytest.raises(UsageError, match=rf"{store} holds .*lions.txt already"):
             index_corpus(given, tmp_path / store, append=True, **BUILD)
     index_corpus([cats], tmp_path / "s", append=True, **BUILD)

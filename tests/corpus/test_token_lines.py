@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from corpus_oracle import DATA, build, read_conllu, read_vertical, samples, sentences, text_of, words
+from corpus_oracle import DATA, build, read_conllu, read_vertical, sentences, text_of, words
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.conftest import samples
 
 from bagpack import Corpus, index_corpus
 from bagpack.corpus.build.interning import InternTable
@@ -14,15 +15,17 @@ from bagpack.corpus.readers.vertical import column_numbers, guess_columns, read_
 from bagpack.corpus.text.tags import CODES, UNIVERSAL, identify_tagset, tag_code
 from bagpack.errors import InputError, UsageError
 
+COLUMNS = "word,tag,lemma"
+
 
 def flat(corpus):
     return [" ".join(f"{form}/{key}" for form, key, _ in tokens) for _, tokens in sentences(corpus)]
 
 
-@pytest.mark.parametrize(("case", "text", "expected"), samples("vertical.jsonl"))
+@pytest.mark.parametrize(("case", "text", "expected"), samples("corpus/data/vertical.jsonl"))
 def test_what_files_are_like_in_the_wild(case, text, expected, tmp_path, write):
     source = write("a.vert", text)
-    corpus = build(source, tmp_path / "s", format="vertical", columns="word,tag,lemma")
+    corpus = build(source, tmp_path / "s", format="vertical", columns=COLUMNS)
     assert "|".join(flat(corpus)) == expected
 
 
@@ -59,9 +62,8 @@ def test_columns_are_noticed_or_named(tmp_path, write):
     with pytest.raises(UsageError, match="names no column word"):
         column_numbers("tag,lemma")
     source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
-    corpus = build(
-        source, tmp_path / "s", columns="word,lemma,tag", tagset="UD"
-    )  # one line has no last column
+    # One line has no last column.
+    corpus = build(source, tmp_path / "s", columns="word,lemma,tag", tagset="UD")
     assert [UNIVERSAL[code] for code in corpus.segments[0].tags] == ["NOUN", "X", "ADV"]
 
 
@@ -84,7 +86,7 @@ def test_words_of_any_length_at_any_place(length, tmp_path, write):
     assert corpus.types == 3
 
 
-@pytest.mark.parametrize(("tag", "name"), samples("documents.jsonl"))
+@pytest.mark.parametrize(("tag", "name"), samples("corpus/data/documents.jsonl"))
 def test_document_names(tag, name):
     assert read_document(tag).name == name
 
@@ -103,12 +105,9 @@ pieces = st.one_of(
 
 def assert_read_as(oracle, path, text):
     path.write_bytes(text.encode())
-    options = (
-        {"format": "conllu"}
-        if path.suffix == ".conllu"
-        else {"format": "vertical", "columns": "word,tag,lemma"}
-    )
-    assert sentences(build(path, path.with_name("s"), **options)) == oracle(text, str(path))
+    vertical = {"format": "vertical", "columns": COLUMNS}
+    how = {"format": "conllu"} if path.suffix == ".conllu" else vertical
+    assert sentences(build(path, path.with_name("s"), **how)) == oracle(text, str(path))
 
 
 @given(st.lists(pieces, max_size=40), st.sampled_from(["\n", "\r\n"]))

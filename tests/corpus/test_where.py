@@ -8,7 +8,8 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_oracle import build, samples, sentences
+from corpus_oracle import build, sentences
+from tests.conftest import samples
 
 from bagpack import Basis, Corpus, PairVectorizer, index_corpus
 from bagpack.contexts.targets import usual_keys
@@ -53,7 +54,7 @@ def documents(tmp_path_factory):
     return build(place / "a.jsonl", place / "s")
 
 
-@pytest.mark.parametrize(("condition", "expected"), samples("conditions.jsonl"))
+@pytest.mark.parametrize(("condition", "expected"), samples("corpus/data/conditions.jsonl"))
 def test_conditions(condition, expected, documents):
     (segment,) = documents.segments
     chosen = Where(condition).documents(segment)
@@ -61,7 +62,7 @@ def test_conditions(condition, expected, documents):
     assert "".join(found) == expected
 
 
-@pytest.mark.parametrize(("condition", "at", "problem"), samples("wrong_conditions.jsonl"))
+@pytest.mark.parametrize(("condition", "at", "problem"), samples("corpus/data/wrong_conditions.jsonl"))
 def test_errors_show_the_place(condition, at, problem, documents):
     """Where Python's parser says that it is; null where its versions differ."""
     with pytest.raises(UsageError) as raised:

@@ -1,51 +1,12 @@
 """Every command and every Python example of README and docs is run, and what is shown is what is printed."""
 
-from itertools import zip_longest
-
 import pytest
+from scripts.examples.kit import Kit
+from scripts.examples.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, pages
+from scripts.examples.running import DifferenceError, run_page
+from scripts.refresh_examples import refresh
 
-from tests.docs.kit import Kit
-from tests.docs.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, commands, given, matches, pages
-from tests.docs.session import Session
-
-
-class DifferenceError(Exception):
-    """An example that does not do what the page says."""
-
-    def __init__(self, place, message):
-        super().__init__(f"{place}: {message}")
-
-
-def run_page(page, kit, directory):
-    """Run a page's examples in order; stops at the first that differs."""
-    kit.lay_out(directory, given(page))
-    listed = blocks(page)
-    with Session(directory) as session:
-        for block, after in zip_longest(listed, listed[1:]):
-            if block.reason is None and not block.indented:
-                _run(block, after, session)
-
-
-def _run(block, after, session):
-    if block.title is not None:
-        target = session.directory / block.title
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(block.text, encoding="utf-8")
-    elif block.language in COMMANDS:
-        for command in commands(block):
-            code, got = session.command(command.text)
-            place, said = f"{block.place.rpartition(':')[0]}:{command.line}", "\n".join(got)
-            if (code == 0) == any(line.startswith("bagpack: ") for line in command.output):
-                raise DifferenceError(place, f"`{command.text}` ended with {code}\n{said}")
-            if command.output and not matches(command.output, got):
-                raise DifferenceError(place, f"`{command.text}` printed\n{said}")
-    elif block.language == "python":
-        printed = session.python(block.text, block.place)
-        shown = after.text.splitlines() if after is not None and after.language == "output" else None
-        if shown is not None and not matches(shown, printed):
-            raise DifferenceError(block.place, "it printed\n" + "\n".join(printed))
-    elif block.language == "pycon" and (said := session.interactive(block.text, block.place)):
-        raise DifferenceError(block.place, said)
+from bagpack import __version__
 
 
 def problems(block):
@@ -92,7 +53,7 @@ def page(tmp_path, monkeypatch):
     def write(text):
         path = tmp_path / "page.md"
         path.write_text(text, encoding="utf-8")
-        monkeypatch.setattr("tests.docs.markdown.ROOT", tmp_path)
+        monkeypatch.setattr("scripts.examples.markdown.ROOT", tmp_path)
         return path
 
     return write
@@ -115,3 +76,12 @@ def test_differences_are_reported(page, kit, tmp_path):
         assert reported in str(found.value)
     for text in ("```julia\nx\n```\n", "    bagpack info x\n", "<!-- not run: -->\n```sh\nx\n```\n"):
         assert problems(*blocks(page(text)))
+
+
+def test_what_is_shown_is_rewritten(page, kit, tmp_path):
+    """With `scripts/refresh_examples.py`; what is shown with an ellipsis and still matches is left as it is."""
+    console = "```console\n$ bagpack --version\n{}\n$ echo a; echo b\n...\n```\n\n"
+    shown = console + "```python\nprint(1)\n```\n\n```output\n{}\n```\n"
+    path = page(shown.format("bagpack 0\nof old", 2))
+    assert [refresh(path, kit, tmp_path / name) for name in "ab"] == [True, False]
+    assert path.read_text() == shown.format(f"bagpack {__version__}", 1)

@@ -99,12 +99,8 @@ def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
     url, manifest = fill("tantivy", SENTENCES), tmp_path / "index" / "manifest.json"
     whole = manifest.read_bytes()
     for changes in (
-        {"build": 3},
-        {"engine": []},
-        {"format_version": "1"},
-        {"sentences": "x"},
-        {"checksums": 3},
-    ):
+        {"build": 3}, {"engine": []}, {"format_version": "1"}, {"sentences": "x"}, {"checksums": 3},
+    ):  # fmt: skip
         manifest.write_bytes(whole)
         forge(manifest.parent, **changes)
         with contextlib.suppress(BagpackError):

@@ -199,6 +199,6 @@ def test_the_learning_curve_has_the_same_test_rows_and_fewer_training_rows(data)
     folds = np.subtract(*(point["score"].folds for point in curve["points"][:-3:-1]))
     error = folds.std(ddof=1) * np.sqrt(1 / 4 + 75 / 225)  # corrected: 4 folds of 300 rows
     assert curve["gain"].high - curve["gain"].mean == pytest.approx(t.ppf(0.975, 3) * error)
-    few = fewer_rows(splits, targets, 0.01)
+    few = fewer_rows(splits, targets, 0.001)
     assert all(set(y[split.train]) == {0, 1, 2} for split in few)  # no label is lost
     assert learning_curve(found, counts, targets, splits[:1]) == {}

@@ -45,6 +45,7 @@ def test_an_election_is_by_rounds_then_by_sum():
     assert own.elect(np.array([[1.0, 0, 0], [1, 0, 0], [0, 9, 0]])).tolist() == [0]
     assert own.elect(np.array([[1.0, 0, 0], [0, 9, 0]])).tolist() == [1]
     assert own.elect(np.zeros((3, 4))).tolist() == [0, 1, 2, 3]
+    assert own.elect(np.array([[9.0, 9, 0], [0, 0, 1]])).tolist() == [2], "a tied round is shared"
     assert own.best_choices(np.array([1.0, 1.0 - 1e-14, 0.5])).tolist() == [0, 1]
 
 
@@ -98,8 +99,9 @@ def centred_cosines(rows):
 
 def test_values_are_sums_of_centred_cosines(few_analogies):
     counts, questions = few_analogies
-    words = sum(own.WEIGHTS[name] * _plain(counts, name) for name in ("v1", "v2", own.DIFFERENCE))
-    pair = own.WEIGHTS["v12"] * _plain(counts, "v12")
+    weights = {"v1": 0.5, "v2": 0.5, own.DIFFERENCE: 1.0}
+    words = sum(weight * _plain(counts, name) for name, weight in weights.items())
+    pair = 2 * _plain(counts, "v12")
     totals = {"v1v2": words, "v12": pair, "v1v2v12": words + pair}
     scores = own.analogy_scores(counts, tuple(totals))
     found = solve_analogies(counts, questions, preset="modern")

@@ -65,8 +65,6 @@ def test_kinds():
 
 
 TERM = st.sampled_from(["a", "b", "c", ",", "a b", "b c", "c a", "a ,", ", ,"])
-
-
 PLACED = st.tuples(st.sampled_from(PLACES[:-2]), TERM)
 
 

@@ -69,6 +69,10 @@ def test_a_pair_sketch_is_what_plain_counting_gives(source, sentences, pair):
     assert (found.n_w1, found.n_w2) == (plain[pair[0]], plain[pair[1]])
     assert found.together == found.sampled == len(seen)
     assert found.n_plus == sum(first for *_, first in seen)
+    expected = (
+        plain[pair[0]] * plain[pair[1]] / whole * (6 if pair[0] == pair[1] else 12)
+    )  # places of the partner
+    assert found.expected == pytest.approx(expected, abs=0.001)
     for row, first in ((found.distances_plus, True), (found.distances_minus, False)):
         assert list(row) == [sum(f == first and j - i - 1 == n for _, i, j, f in seen) for n in range(6)]
     cuts = {"pre": lambda s, i, j: s[max(0, i - 2) : i], "betw": lambda s, i, j: s[i + 1 : j],
@@ -182,18 +186,13 @@ def counts(found):
 def test_patterns_of_a_tagged_corpus(corpora):
     found = sketch_word(corpora[0], "doctor")
     assert counts(found) == {
-        "adjective before": {"old": 4, "good": 4, "young": 4},
-        "noun before": {"family": 4},
-        "verb before": {"pay": 4},
-        "verb after": {"see": 4, "helped": 4, "came": 4},
-        "of …": {"medicine": 4},
-        "… of": {"advice": 4},
-        "and, or": {"nurse": 8},
+        "adjective before": {"old": 4, "good": 4, "young": 4}, "noun before": {"family": 4},
+        "verb before": {"pay": 4}, "verb after": {"see": 4, "helped": 4, "came": 4}, "of …": {"medicine": 4},
+        "… of": {"advice": 4}, "and, or": {"nurse": 8},
         "nouns nearby": {"family": 4, "child": 4, "nurse": 8, "medicine": 4, "advice": 4},
         "verbs nearby": {"see": 4, "pay": 4, "sleeps": 4, "helped": 4, "came": 4},
-        "adjectives nearby": {"old": 4, "sick": 4, "good": 4, "great": 4, "young": 4},
-        "adverbs nearby": {"badly": 4},
-    }
+        "adjectives nearby": {"old": 4, "sick": 4, "good": 4, "great": 4, "young": 4}, "adverbs nearby": {"badly": 4},
+    }  # fmt: skip
     assert found.parts_of_speech == {"NOUN": 28}
     # With tags, the tag decides: *like* is a verb here, and would be a function word without tags.
     assert counts(sketch_word(corpora[0], "fox"))["verb after"] == {"jumped": 30, "like": 4}

@@ -163,6 +163,8 @@ def test_a_fixed_word_keeps_its_place(source, trained):
     assert {row.w1 for row in first} == {"parta15"} and first[0].w2 == "partb03"
     assert pairs_of(find(w1="parta15", w2="partb03")) == [("parta15", "partb03")]
     assert len(find(w2="partb03", per_word=1)) > 5  # the fixed word is exempt
+    examples = sorted({word for pair in GIVEN for word in pair})
+    assert len(find(w2="partb03", among=examples)) > 1  # of their words alone, which then are not few
     with pytest.raises(InputError, match="unicorn"):
         find(w1="unicorn")
     with pytest.raises(UsageError, match="partb03"):

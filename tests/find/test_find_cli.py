@@ -12,7 +12,7 @@ import python_calamine
 from bagpack.find.export import write_turtle
 from bagpack.find.ranking import COLUMNS
 from bagpack.learn.model_io import load_model
-from tests.conftest import LIMIT
+from tests.conftest import LIMIT, samples
 
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 
@@ -127,25 +127,11 @@ def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
     assert "partb03" in quick.stdout and quick.stdout.splitlines()[-1] == "loaded:"
 
 
-ONE = "w1\tw2\nparta00\tpartb00\n"
-BAD = {
-    "(it lacks unicorn, horn)": ("w1\tw2\nunicorn\thorn\n", ""),
-    "no positive example": ("w1\tw2\tlabel\nparta00\tpartb00\tno\n", ""),
-    "no rows": ("w1\tw2\n", ""),
-    "does not contain 'unicorn'": (ONE, "--w1 unicorn"),
-    "either EXAMPLES, or --model MODEL": (ONE, "--label part --model m"),
-    "--label foo|bad.tsv|add the column": (ONE, "--label foo"),
-    "0 of its 2 terms in the corpus|unicorn, dragon": (ONE, "--among UNKNOWN"),
-    "has no terms": (ONE, "--among EMPTY"),
-    "TABLE:3: a list of terms has one term on each line": (ONE, "--among TABLE"),
-    "": (ONE, "--out BAD --overwrite"),  # what is read is never written over
-}
 TERMS = {"UNKNOWN": "unicorn\ndragon\n", "EMPTY": "# nothing\n\n", "TABLE": "# parts\na\t\nb\tc\n"}
 
 
-@pytest.mark.parametrize("message", BAD)
-def test_bad_input_is_one_sentence(cli, store, write, message, monkeypatch):
-    content, options = BAD[message]
+@pytest.mark.parametrize(("message", "content", "options"), samples("find/wrong_examples.jsonl"))
+def test_bad_input_is_one_sentence(cli, store, write, message, content, options, monkeypatch):
     bad = write("bad.tsv", content)
     monkeypatch.chdir(bad.parent)
     for name, text in TERMS.items():
@@ -160,14 +146,9 @@ def test_bad_input_is_one_sentence(cli, store, write, message, monkeypatch):
 
 @pytest.mark.parametrize(
     ("label", "relation", "above"),
-    [
-        ("hypernym", SKOS.broader, None),
-        ("Part_of", ISO.broaderPartitive, SKOS.broader),
-        ("synonym", SKOS.related, None),
-        ("yes", SKOS.related, None),  # the label of pairs without one
-        ("instrument action", OWN["instrument-action"], SKOS.semanticRelation),
-    ],
-)
+    [("hypernym", SKOS.broader, None), ("Part_of", ISO.broaderPartitive, SKOS.broader), ("synonym", SKOS.related, None),
+     ("yes", SKOS.related, None), ("instrument action", OWN["instrument-action"], SKOS.semanticRelation)],
+)  # fmt: skip
 def test_turtle(tmp_path, label, relation, above):
     path = tmp_path / "t.ttl"
     write_turtle(path, [{"w1": "ice cream", "w2": "food"}, {"w1": "leaf", "w2": "food"}], label)

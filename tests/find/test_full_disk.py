@@ -10,6 +10,7 @@ import pytest
 
 from bagpack.errors import BagpackError
 from bagpack.find.answers import Answers, read_answers
+from tests.corpus.corpus_oracle import small_disk
 from tests.kills import as_nobody
 from tests.made_up import table
 
@@ -21,14 +22,9 @@ TABLE = table((*pair, "part") for pair in GIVEN)
 @pytest.fixture
 def disk(tmp_path):
     """A file system of 64 KiB, and how to fill and to empty it."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"needs the right to mount a file system: {mounted.stderr.strip()}")
-    yield Disk(place)
-    subprocess.run(["umount", "-l", place], check=True)
+    (tmp_path / "disk").mkdir()
+    with small_disk(tmp_path / "disk", "64k"):
+        yield Disk(tmp_path / "disk")
 
 
 class Disk:

@@ -1,5 +1,6 @@
 """How well words fit the places of a relation, against the formulas written out."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,8 @@ def test_the_fit_is_the_mean_of_the_three_nearest(slots):
         assert slots.slot(first, second)[k] == pytest.approx(min(one, two))
         both = np.sort(np.minimum(slots.yes[0][a], slots.yes[1][b]))[-3:].mean()
         assert slots.pair(first, second)[k] == pytest.approx(both)
+    given = Slots(slots.yes, slots.no, (True, False))  # of a given word, the fit says nothing
+    np.testing.assert_array_equal(given.slot(first, second), slots.fits(1)[second])
     left = np.sort(np.delete(slots.yes[0], 2, axis=1), axis=1)
     np.testing.assert_allclose(slots.fits(0, without=2), left[:, -3:].mean(axis=1), rtol=1e-6)
 
@@ -81,6 +84,19 @@ def test_the_weight_is_chosen_by_leaving_examples_out(typed):
         assert (np.isin(first, range(40)) & np.isin(second, range(40, 80))).mean() > 0.8
 
 
+def test_slots_count_where_they_lose_nothing():
+    """Each example is the first by the model alone."""
+    rows = unit(np.random.default_rng(0).normal(size=(10, 20)).astype(np.float32))
+    places = places_of(rows, [(0, 1), (2, 3), (4, 5)], np.full(3, 1e6))
+    assert places.rank(words(10), np.array([(6, 7), (8, 9), (7, 8)]), np.arange(3.0))[2] == 0.5
+
+
+def test_a_word_of_unknown_kind_is_of_any():
+    places = replace(places_of(None, [], None), kinds=(frozenset([2]), frozenset()))
+    places.vectors.class_of = lambda targets: np.arange(3)
+    assert [own.tolist() for own in places.of_kind(words(3))] == [[True, False, True], [True] * 3]
+
+
 def plain(places, asked, model):
     """The model's values and the mean of both fits, each with mean 0 and standard deviation 1."""
     slots = places.slots(words(10))
@@ -109,5 +125,5 @@ def test_partners_of_similar_words_are_predicted_by_a_ridge_regression():
 
 def test_kinds_are_those_of_a_quarter_of_the_examples():
     assert kinds_of(np.array([1, 1, 1, 1, 1, 1, 3, 3, 4], np.uint8)) == {1}
-    assert kinds_of(np.array([1, 1, 3, 3], np.uint8)) == {1, 3}
+    assert kinds_of(np.array([1, 1, 1, 3], np.uint8)) == {1, 3}
     assert kinds_of(np.array([1, 0], np.uint8)) == frozenset()  # a word of unknown kind

@@ -73,6 +73,7 @@ def test_a_fifth_of_the_answers_is_not_trained_on_and_their_words_may_be_recombi
     monkeypatch.setattr(name, lambda *given: limited.append(given[-1]) or choose_pairs(*given))
     teaching.rank(dict.fromkeys(HELD_OUT, True))
     aside = sum(map(is_held_out, HELD_OUT))
+    assert aside == sum(is_held_out(pair[::-1]) for pair in HELD_OUT)
     assert 0 < aside < len(HELD_OUT) / 2
     assert len(teaching.trained.examples.pairs) == len(GIVEN) + len(HELD_OUT) - aside
     assert limited == [EXAMPLES]
@@ -86,6 +87,7 @@ def test_a_model_that_is_worse_on_held_out_answers_is_not_used(teaching):
     aside = [(pair, pair in relation) for pair in pairs if is_held_out(pair)]
     yes, no = ([own for own in aside if own[1] == value] for value in (True, False))
     assert yes and len(no) >= LEAST
+    assert teaching.rank(dict([yes[0], no[0]])).held_out is None  # too few to decide
     lies = [(pair, True) for pair in pairs if pair not in relation and not is_held_out(pair)]
     after = teaching.rank(dict([*yes, *no[:LEAST], *lies]))
     assert after.kept and after.held_out < after.before

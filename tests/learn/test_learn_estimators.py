@@ -137,18 +137,12 @@ def test_what_cannot_be_used_is_refused(data, corpus):
     unseen, labels = make_counts(n_pairs=20, n_terms=10, unseen=1.0)
     plain, pairs = RelationClassifier(), [("a", "b"), ("b", "a")]
     for estimator, given, answers, error, message in (
-        (
-            RelationClassifier(corpus),
-            ["lion cat", "a b", "c d"],
-            list("abb"),
-            InputError,
-            "item 0 is not a pair",
-        ),
+        (RelationClassifier(corpus), ["lion cat", "a b", "c d"], list("abb"), InputError, "item 0 is not a pair"),
         (plain, pairs, ["a", "b"], UsageError, "takes PairCounts as X; give it a corpus"),
         (RelationClassifier(condition="v12"), unseen, labels, InputError, "ever seen together"),
         (plain, without_counts(X), y, InputError, "no word was found"),
         (plain, X, y[:-1], UsageError, "one per pair is needed"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(error, match=message):
             estimator.fit(given, answers)
     assert not hasattr(PairVectorizer(corpus), "set_output")  # rows are sparse

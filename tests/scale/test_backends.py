@@ -127,8 +127,6 @@ try:
 except KeyboardInterrupt:
     sys.exit(signals.exit_code(130))
 """
-
-
 LATE = """
 import ctypes, os
 import numba
@@ -226,9 +224,8 @@ def test_a_build_in_threads_that_is_asked_to_end(tmp_path):
     command = [sys.executable, "-c", BUILD, tmp_path / "s", *sources]
     process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
     try:
-        wait_for(
-            lambda: len(list((tmp_path / "s").glob("work/progress/*"))) == 2, process
-        )  # both are being read
+        # Both are being read.
+        wait_for(lambda: len(list((tmp_path / "s").glob("work/progress/*"))) == 2, process)
         assert not psutil.Process(process.pid).children()
         process.send_signal(signal.SIGTERM)
         assert process.wait(LIMIT) == 128 + signal.SIGTERM

@@ -206,7 +206,7 @@ def journey(go):
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its five processes are never idle
 def cluster(tmp_path_factory):
     pytest.importorskip("distributed", reason="dask is not installed: pip install 'bagpack[dask]'")
     running = Cluster(tmp_path_factory.mktemp("cluster"))

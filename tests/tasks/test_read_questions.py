@@ -5,7 +5,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.docs.markdown import ROOT
+from scripts.examples.markdown import ROOT
+from tests.conftest import samples
 
 from bagpack.errors import InputError
 from bagpack.tasks.files import TextFile
@@ -130,8 +131,6 @@ TEXTS = [
     "1. glad\n1-a) sad\n1-b) happy\n1-c) tall\n2. quick\n2-a) fast\n2-b) good-natured\n",
     "1. glad\n(a) sad\n(b) happy\n(c) tall\n2. quick\n(A) fast\n(B) good-natured\n",
 ]
-
-
 KEYS = ["1\t(x,x,-)\t1\tb\n\n2\t(x,x,-)\t1\ta\n", "1 0 Q b 1\n2 0 Q a 1\n", "2. a\n1. (b)\n"]
 
 
@@ -150,20 +149,8 @@ def test_bars_put_the_choices_in_an_order_that_does_not_tell_the_answer(converte
     assert [q.choices[q.answer] for q in got] == ["happy", "fast"]
 
 
-UNKNOWN = {
-    "Dear all,\nhello.\n": "no questions in a known format",
-    "src\na b n:n\nc d n:n\ne f n:n\n": "q.txt:2: no answer",
-    "src\na b n:n\nc d n:n\ne f n:n\ne\n": "the answer e is none",
-    "src\na b n:n\nc d n:n\nno choice n:n\nb\n": "the placeholder",
-    "src\na b n:n\nc d n:n\ne f n:n\na\nsrc\na b n:n\nb\n": "q.txt:5: 'a' is not a pair",
-    "1. a\na. b\nb. c\n": "q.txt:1: the question has no answer; put the answers into q.ans",
-    "1. a\na. b\nc. d\n": "q.txt:3: this is choice c where b should follow",
-    "a | | b\n": "q.txt:1: a word between the bars is empty",
-}
-
-
 def test_text_that_cannot_be_converted(converted):
-    for text, message in UNKNOWN.items():
+    for text, message in samples("tasks/wrong_questions.jsonl"):
         with pytest.raises(InputError) as caught:
             converted(text)
         assert message in str(caught.value) and "\n" not in str(caught.value)

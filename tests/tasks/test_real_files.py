@@ -9,6 +9,7 @@ import sys
 from functools import cache
 
 import pytest
+from tests.conftest import samples
 from tests.tasks.sheets import far_apart, ods, raw_ods, xls, xlsx, zipped
 
 from bagpack.errors import BagpackError, InputError
@@ -19,46 +20,18 @@ ROWS = [["w1", "w2", "label"], ["cat", "animal", "isa"], ["wheel", "car", "part"
 PAIRS = [("cat", "animal"), ("wheel", "car")]
 
 
-def lines(separator, rows=ROWS, end="\n"):
-    return "".join(separator.join(row) + end for row in rows)
+def lines(separator):
+    return "".join(separator.join(row) + "\n" for row in ROWS)
 
 
-def headed(first, second, third="label"):
-    return [[first, second, third], *ROWS[1:]]
-
-
-GOOD_CSV = {
-    "commas": lines(","),
-    "semicolons, as Excel in most of Europe": lines(";", end="\r\n"),
-    "tabs in a file called .csv": lines("\t"),
-    "the separator in a line of its own": "sep=;\n" + lines(";"),
-    "UTF-8 with a byte-order mark": codecs.BOM_UTF8 + lines(",").encode(),
-    "old Mac line ends": lines(",", end="\r"),
-    "compressed, whatever it is called": gzip.compress(lines(",").encode()),
-    "empty rows and columns at the end": "w1,w2,label,,\ncat,animal,isa,,\nwheel,car,part,,\n,,,,\n,,,,\n",
-    "notes in columns without a name": "w1,w2,label,,\ncat,animal,isa,,see p. 3\nwheel,car,part\n",
-    "empty rows between": "\n\nw1,w2,label\n\ncat,animal,isa\n,,\nwheel,car,part\n   \n",
-    "everything in quotes": '"w1","w2","label"\n"cat","animal","isa"\n"wheel","car","part"\n',
-    "a line break in a quoted cell": 'w1,w2,label,note\ncat,animal,isa,"two\nlines, ""quoted"""\nwheel,car,part,\n',
-    "commas in a quoted name between semicolons":
-        'w1;w2;label;"notes, sources, pages, and more"\ncat;animal;isa;\nwheel;car;part;x\n',
-    "blanks around cells": "w1 , w2 , label\n cat , animal, isa\nwheel\u00a0,car ,part\n",
-    "Word 1": lines(",", headed("Word 1", "Word 2", "Label")),
-    "word_1": lines(",", headed("word_1", "word_2")),
-    "W1": lines(",", headed("W1", "W2", "LABEL")),
-    "source and target": lines(",", headed("Source", "Target", "Relation")),
-    "first and second word": lines(",", headed("First word", "Second word", "class")),
-    "xlsx called .csv": xlsx(ROWS),
-}  # fmt: skip
-GOOD = {case: ("d.csv", content) for case, content in GOOD_CSV.items()} | {
-    "tabs": ("d.tsv", lines("\t")),
-    "commas in a file called .txt": ("d.txt", lines(",")),
-    "semicolons in a file called .tsv": ("d.tsv", lines(";")),
+GOOD = {case: own for case, *own in samples("tasks/good_tables.jsonl")} | {
+    "UTF-8 with a byte-order mark": ("d.csv", codecs.BOM_UTF8 + lines(",").encode()),
+    "compressed, whatever it is called": ("d.csv", gzip.compress(lines(",").encode())),
     "UTF-16, as Excel's Unicode Text": ("d.txt", lines("\t").encode("utf-16")),
     "UTF-16 the other way round": ("d.txt", codecs.BOM_UTF16_BE + lines("\t").encode("utf-16-be")),
     "UTF-16 without a mark": ("d.txt", lines("\t").encode("utf-16-le")),
-    "an invisible character before the header": ("d.tsv", "\u200b" + lines("\t")),
     "xlsx": ("d.xlsx", xlsx(ROWS)),
+    "xlsx called .csv": ("d.csv", xlsx(ROWS)),
     "xlsx with an empty first sheet": ("d.xlsx", xlsx([], ROWS)),
     "xlsx with empty rows and columns": ("d.xlsx", xlsx([[], ["w1", "w2", "label", ""], *ROWS[1:], ["", " ", ""]])),
     "ods": ("d.ods", ods(ROWS)),
@@ -141,51 +114,18 @@ def as_bytes(content):
 
 
 # What the message has besides the file's name: the line, the value, and what to do.
-NO_COLUMNS = "no columns w1 and w2|--columns w1="
-BAD_CSV = {
-    "empty": ("", "empty|must name the columns"),
-    "only blank lines": ("\n \n", "empty"),
-    "only separators": (",,\n,,\n", "empty"),
-    "a header alone": ("w1,w2,label\n", "(w1, w2, label)|no rows|add one row per pair"),
-    "no header": ("cat,animal\nwheel,car\n", f"{NO_COLUMNS}cat,w2=animal|add a header"),
-    "other names": ("hyponym,hypernym,label\ncat,animal,isa\n", f"{NO_COLUMNS}NAME|hyponym, hypernym, label"),
-    "a title above the header": (
-        "Our pairs of 2026,,\n,,\nWord 1,Word 2,Label\ncat,animal,isa\n", "our pairs of 2026|line 3: remove",
+BAD = {case: own for case, *own in samples("tasks/bad_tables.jsonl")} | {
+    "Windows-1252": (
+        "d.csv", "w1,w2,label\ncat,animal,isa\ncafé,drink,isa\n".encode("cp1252"), ":3:|0xe9 is not UTF-8|iconv",
     ),
-    "one column": ("pair\ncat animal\n", f"{NO_COLUMNS}NAME|found: pair"),
-    "a header without names": ("x,,\ncat,animal,isa\n", f"{NO_COLUMNS}NAME|found: x)"),
-    "a comma too many": ("w1,w2,label\nsalt, pepper, and oil,food,isa\n", ":2:|5 columns|has 3|remove the extra comma"),
-    "a semicolon missing": ("w1;w2;label\ncat;animal isa\n", ":2:|2 columns|a semicolon is missing"),
-    "a row with another separator": ("w1;w2;label\ncat,animal,isa\n", ":2:|1 column |a semicolon is missing"),
-    "a column twice": ("w1,w2,label,label\na,b,x,y\n", ":1:|'label' twice|rename"),
-    "an open quotation mark": (
-        'w1,w2,label\n"cat,animal,isa\nwheel,car,part\n', ':2:|quotation mark|write it twice ("")',
-    ),
-    "an empty word": ("w1,w2,label\n,animal,isa\n", ":2:|word in column 'w1' is empty|fill it in"),
-    "an empty second word": ("Word 1,Word 2,label\ncat, ,isa\n", ":2:|word in column 'word 2' is empty"),
-    "an empty label": ("w1,w2,label\ncat,animal,isa\nwheel,car,\n", ":3:|label in column 'label' is empty"),
-    "neither label nor score": (
-        "w1,w2,note\na,b,c\n", "neither|w1, w2, note|--columns label=NAME|--columns score=NAME",
-    ),
-    "label and score": ("w1,w2,label,score\na,b,x,1\n", "both|--columns label=label|--columns score=score"),
-    "two scores": ("w1,w2,Score,Rating\na,b,1,2\n", "both|--columns score=score|--columns score=rating"),
-    "a word for a number": ("w1,w2,score\na,b,high\n", ":2:|'high' in column 'score'|such as 3.5"),
-    "a decimal comma in quotes": ('w1,w2,score\na,b,"3,5"\n', ":2:|'3,5' in column 'score'|as a point"),
-    "an empty score": ("w1,w2,score\na,b,\n", ":2:|'' in column 'score'|remove the row"),
-    "an error of the spreadsheet": ("w1,w2,label\n#NAME?,animal,isa\n", ":2:|'w1' is #NAME?|the formula"),
-    "Windows-1252": ("w1,w2,label\ncat,animal,isa\ncafé,drink,isa\n".encode("cp1252"), ":3:|0xe9 is not UTF-8|iconv"),
-    "UTF-16 cut in the middle of a letter": ("w1,w2\ncat,é\n".encode("utf-16")[:-1], ":2:|0x0a is not UTF-16"),
-    "zero bytes": (b"w1,w2\ncat,an\0imal\n", f":2:|zero byte|{SAVE}"),
-}  # fmt: skip
-BAD = {case: ("d.csv", *own) for case, own in BAD_CSV.items()} | {
-    "spaces instead of tabs": ("d.tsv", "w1\tw2\tlabel\ncat animal isa\n", ":2:|1 column |has 3|a tab is missing"),
+    "UTF-16 cut in the middle of a letter": ("d.csv", "w1,w2\ncat,é\n".encode("utf-16")[:-1], ":2:|0x0a is not UTF-16"),
     "a word that became a date": (
         "d.xlsx", xlsx([["w1", "w2", "label"], [datetime.date(2026, 3, 1), "month", "isa"]]),
         ":2:|'w1' is the date 2026-03-01|as text",
     ),
     "the table on another sheet": (
         "d.xlsx", xlsx([["About"], ["by hand"]], ROWS, names=("Notes", "Data")),
-        f"{NO_COLUMNS}NAME|in sheet 'Notes': about; other sheets: Data",
+        "no columns w1 and w2|--columns w1=NAME|in sheet 'Notes': about; other sheets: Data",
     ),
     "a spreadsheet without cells": ("d.xlsx", xlsx([]), "empty|first row must name the columns"),
     "half a spreadsheet": ("d.xlsx", xlsx(ROWS)[:2000], "cannot be read as a spreadsheet|save it again as .xlsx"),
@@ -200,15 +140,9 @@ BAD = {case: ("d.csv", *own) for case, own in BAD_CSV.items()} | {
     "a binary workbook": ("d.xlsb", zipped({"xl/workbook.bin": "x"}), f".xlsb|not a spreadsheet; {SAVE}"),
     "a Word document": ("d.docx", zipped({"word/document.xml": "<x/>"}), f".docx|not a spreadsheet; {SAVE}"),
     "a zip archive": ("d.zip", zipped({"d.csv": "w1,w2\n"}), f".zip|not a spreadsheet; {SAVE}"),
-    "a web page called .xls": ("d.xls", "<html><table><tr><td>w1</td></tr></html>", f"a web page or XML|{SAVE}"),
     "XML without a declaration": (
         "d.xml", "<corpus name='x'><text>" + "a, b; " * 500 + "</text></corpus>", f"a web page or XML|{SAVE}",
     ),
-    "prose": (
-        "d.txt", "It was the best of times, it was the age of wisdom and of all that one knows\n",
-        f"{NO_COLUMNS}it was the best of times,w2=it was the age|of all that…)",
-    ),
-    "a PDF": ("d.pdf", b"%PDF-1.7\n", f"a PDF or RTF document|{SAVE}"),
     "a gzip file that unpacks to gigabytes": ("d.csv.gz", large_text, "more than 256 MB|split it"),
 }  # fmt: skip
 

@@ -70,6 +70,8 @@ def test_what_is_known_of_each_pair(matrix, corpus):
     some = capped.take([5])
     assert (some.capped_pairs, some.unknown_words) == ({"hammer nail": 3}, [])
     assert some.capped_words == {"hammer": 3, "nail": 3}
+    reached = count(corpus, PAIRS[5:6], Basis.of(corpus, 4), limit=3)  # but not exceeded
+    assert reached.capped_pairs == reached.capped_words == {}
 
 
 def test_zero_rows_by_block():
@@ -109,8 +111,8 @@ def test_what_a_cache_has_is_not_counted_again(corpus, limit, cut):
     assert_equal(again[:7], count(corpus, PAIRS[::-1], basis, limit=limit))
 
 
-def test_remembered_counts_are_those_of_their_settings_and_basis(corpus):
-    """Recently counted pairs are found again only under the settings and the basis that they were counted with."""
+def test_remembered_counts_are_those_of_their_settings_and_basis(corpus, tmp_path):
+    """Recently counted pairs are found again only in the same content, with the same settings and basis."""
     forget()
     source = Counting.open(corpus.path)
     basis = Basis.of(corpus, 4)
@@ -121,6 +123,9 @@ def test_remembered_counts_are_those_of_their_settings_and_basis(corpus):
     asked = source.asked
     count_cached(source, PAIRS[::-1], basis, CountSettings(limit=2))
     assert source.asked == asked == 4 * 10
+    for number in (2, 3):  # a store of the same name, made again
+        again = make_store(tmp_path, [["cat", "lion"]] * number)
+        assert count_cached(again, PAIRS[:1], basis, CountSettings()).seen.tolist() == [number]
     forget()
 
 
@@ -200,12 +205,8 @@ def test_a_forged_matrix_is_refused_before_any_kernel_sees_it(matrix, tmp_path, 
     assert verify_matrix(path)
     matrix.save(path, overwrite=True)
     for changes in (
-        {"pairs": "7"},
-        {"words": -1},
-        {"terms": True},
-        {"source": {}},
-        {"settings": {"limit": 5}},
-    ):
+        {"pairs": "7"}, {"words": -1}, {"terms": True}, {"source": {}}, {"settings": {"limit": 5}},
+    ):  # fmt: skip
         manifest = (path / "manifest.json").read_text()
         forge(path, **changes)
         with pytest.raises(StoreError, match=r"manifest.json .*restore"):
@@ -223,11 +224,7 @@ def test_verify_finds_every_flipped_bit(matrix, tmp_path):
 def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     matrix.save(tmp_path / "m.bpm")
     forge(tmp_path / "m.bpm", format_version=9)
-    for path, problem in (
-        (tmp_path / "m.bpm", "format version 9"),
-        (store, "corpus"),
-        ("none", "not exist"),
-    ):
+    for path, problem in ((tmp_path / "m.bpm", "format version 9"), (store, "corpus"), ("none", "not exist")):
         with pytest.raises(StoreError, match=problem):
             PairCounts.open(path)
     with pytest.raises(StoreError, match=r"is not a BagPack matrix"):
@@ -362,15 +359,8 @@ def test_pairs_may_come_as_lists_arrays_and_frames(vectorizer, store):
 
 
 WRONG = [
-    "cat lion",
-    ["cat lion"],
-    [("a", "b"), ("a", "b", "c")],
-    [("cat", "")],
-    [("cat", None)],
-    [(1, 2)],
-    7,
-    [],
-]
+    "cat lion", ["cat lion"], [("a", "b"), ("a", "b", "c")], [("cat", "")], [("cat", None)], [(1, 2)], 7, [],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("pairs", WRONG, ids=range(len(WRONG)))
@@ -383,15 +373,8 @@ def test_what_is_no_pair_is_reported(vectorizer, pairs):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("b", 0),
-        ("limit", 0),
-        ("limit", 2**63),
-        ("windows", "4/2"),
-        ("windows", "4/2-5000-2"),
-        ("condition", "v3"),
-    ],
-)
+    [("b", 0), ("limit", 0), ("limit", 2**63), ("windows", "4/2"), ("windows", "4/2-5000-2"), ("condition", "v3")],
+)  # fmt: skip
 def test_wrong_parameters_are_reported_when_fitting(corpus, name, value):
     with pytest.raises(UsageError):
         PairVectorizer(corpus, **{name: value}).fit(PAIRS)

@@ -1,6 +1,7 @@
 """Word vectors against the formula written out, their storage, and parts of speech."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from bagpack import Corpus, index_corpus
 from bagpack.contexts.targets import Target
 from bagpack.corpus.options import TextOptions
+from bagpack.corpus.strings import Strings
 from bagpack.corpus.words import CLASSES, word_classes
 from bagpack.errors import StoreError
 from bagpack.info import damages, describe
@@ -97,6 +99,9 @@ def test_a_word_that_is_not_among_them_is_projected(store, monkeypatch):
     phrase = some.vectors([Target(("cat", "dog"))])[0]
     mean = some.vectors([Target(("cat",)), Target(("dog",))]).mean(axis=0)
     np.testing.assert_allclose(phrase, mean / np.linalg.norm(mean), atol=1e-6)
+    # Without words all are projected, each to its own vector.
+    none, cat = replace(whole, words=Strings.of([]), rows=whole.rows[:0]), [Target(("cat",))]
+    np.testing.assert_allclose(none.vectors(cat), whole.vectors(cat), atol=1e-5)
 
 
 def test_vectors_are_kept_in_the_store_and_made_again_if_they_are_of_no_use(copy):
