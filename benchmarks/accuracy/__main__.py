@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -79,14 +79,14 @@ def compare(part: str) -> list[dict]:
         modern = answer(PresetMethod("modern", matrix, wide), asked)
         paper = answer(PresetMethod("paper", matrix), asked)
         line = {"set": asked.name, "score": asked.score, "rows": sum(len(p.truth) for p in modern.parts)}
-        line |= {"modern": bootstrap_score(modern).to_dict(), "paper": bootstrap_score(paper).to_dict()}
-        line["gain"] = bootstrap_difference(modern, paper).to_dict()
+        line |= {"modern": asdict(bootstrap_score(modern)), "paper": asdict(bootstrap_score(paper))}
+        line["gain"] = asdict(bootstrap_difference(modern, paper))
         if asked.jobs:
-            line["words"] = bootstrap_score(answer(PresetMethod(WordsOnly(), matrix), asked)).to_dict()
+            line["words"] = asdict(bootstrap_score(answer(PresetMethod(WordsOnly(), matrix), asked)))
         if dense is not None:
             best = max((answer(_costing(dense, C), asked) for C in COSTS), key=Outcome.score)
-            line["word2vec"] = bootstrap_score(best).to_dict()
-            line["ahead"] = bootstrap_difference(modern, best).to_dict()
+            line["word2vec"] = asdict(bootstrap_score(best))
+            line["ahead"] = asdict(bootstrap_difference(modern, best))
         line |= _details(asked, {"paper": paper, "modern": modern} | ({"word2vec": best} if dense else {}))
         lines.append(line)
         print(page.one_line(line), f"({time.monotonic() - begun:.0f} s)", flush=True)
@@ -128,7 +128,7 @@ def ablation() -> dict[str, list[dict]]:
                 counted = count("dev", sets, variant.b or 1500, windows)
                 for_questions = count("dev", [s for s in sets if s.questions], ANALOGY_BASIS, windows)
             other = answer(PresetMethod(variant.preset, counted, for_questions), asked)
-            less = bootstrap_difference(other, base, samples=300).to_dict()
+            less = asdict(bootstrap_difference(other, base, samples=300))
             found[asked.name].append({"variant": variant.name, "score": other.score(), "difference": less})
             print(f"{asked.name}: {variant.name}: {other.score():.3f} ({less['mean']:+.3f})", flush=True)
     return found
