@@ -44,7 +44,7 @@ GONE = {
 }
 # Options of all commands, and whether they have a value.
 GLOBAL = {"--jobs": True, "-j": True, "--backend": True, "--address": True, "--quiet": False, "-q": False}
-LEAST_SPACE = 512 << 20  # bytes of address space, for the libraries alone
+LEAST_SPACE = 10**9  # bytes of address space: compiling a kernel in 540 MB never ended
 COMPLETION = "_BAGPACK_COMPLETE"  # set by a shell that asks for completions
 EPILOG = "All commands take --jobs, --backend, --address and --quiet too."
 
