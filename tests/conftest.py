@@ -220,8 +220,10 @@ def served(*arguments, limits=None, port=None):
     port = port or free_port()
     command = bagpack_command(*arguments, "--port", port)
     limits = {"seconds": LIMIT, **(limits or {})}
-    limited = f"from bagpack.app import server; server.Limits = partial(server.Limits, **{limits!r})"
-    command[2] = f"from functools import partial; {limited}; {command[2]}"
+    limited = (
+        f"from bagpack.app import server as s; s.serve.__kwdefaults__['limits'] = s.Limits(**{limits!r})"
+    )
+    command[2] = f"{limited}; {command[2]}"
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "200"})
         process.said = Path(log.name).read_text

@@ -32,6 +32,8 @@ Counted = tuple[I64, I64]  # codes of bigrams, ascending, and how often each occ
 DEFAULT_B = 1500
 HEADER = "kind\tterm\tcount"
 CHECKSUM = "# blake2b of the terms: "
+MOST_CHARACTERS = 1 << 28  # of a file, some ten million terms
+DIGITS = 19  # of 2⁶³
 INNER_SPACE = "\N{NO-BREAK SPACE}"  # in a term, the space inside a word such as `New York`
 TABLE_WORDS = 4096
 MOST_TOKENS = 1 << 31  # in the segments that share a table, about
@@ -109,9 +111,12 @@ class Basis:
     def open(cls, path: str | Path) -> Basis:
         """Read a TSV that `save` or a person wrote; counts may be missing."""
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+            with open(path, encoding="utf-8-sig") as file:
+                text = file.read(MOST_CHARACTERS)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be read ({error}); give a TSV file in UTF-8") from error
+        if len(text) == MOST_CHARACTERS:
+            raise InputError(f"{path} is too large for a basis; make one with bagpack basis STORE -b 1500")
         return cls.from_tsv(text, str(path))
 
     @classmethod
@@ -129,7 +134,7 @@ class Basis:
                 continue
             kind, term, count, *more = [*line.split("\t"), "", ""]
             two_words = kind != "bigram" or all(term.partition(" "))
-            whole = not count or (count.isascii() and count.isdigit())
+            whole = not count or (count.isascii() and count.isdigit() and len(count) < DIGITS)
             if kind not in found or not term or any(more) or not two_words or not whole:
                 raise InputError(
                     f"{path}:{number} is not a basis line: {line[:60]!r}; write unigram or bigram, TAB, one or two "

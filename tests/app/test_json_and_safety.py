@@ -122,6 +122,13 @@ def test_every_answer_has_its_headers(web):
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
 
 
+def test_what_is_no_http_is_answered_with_headers_too(server):
+    with socket.create_connection((httpx.URL(server).host, httpx.URL(server).port), 10) as raw:
+        raw.sendall(b"GET / HTTP/1.1\r\n\r\n")  # without a Host
+        head = raw.makefile("rb").read()
+    assert head.startswith(b"HTTP/1.1 400 ") and b"\r\nContent-Security-Policy: default-src 'none'" in head
+
+
 def test_no_file_can_be_named(web, server, world):
     for path in (
         "/static/../../../../etc/passwd", "/static/%2e%2e%2f%2e%2e%2fpyproject.toml", "/static/..%5capp.css",

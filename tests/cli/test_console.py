@@ -141,15 +141,28 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process):
     assert int(read.replace(",", "")) < int(whole.replace(",", ""))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), ZeroDivisionError("surprise")])
-def test_whatever_ends_a_command_is_a_sentence(cli, monkeypatch, tmp_path, error):
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ZeroDivisionError("surprise"), 1, "unexpected error (ZeroDivisionError: surprise)"),
+        (FileNotFoundError(2, "No such file"), 1, "the working directory does not exist any more"),
+        (
+            UnicodeEncodeError("ascii", "a\xe9", 1, 2, "no"),
+            1,
+            "'\\xe9' cannot be written in ascii; set PYTHONIO",
+        ),
+    ],
+)
+def test_whatever_ends_a_command_is_a_sentence(cli, monkeypatch, tmp_path, error, code, said):
     monkeypatch.setattr("bagpack.info.describe", Mock(side_effect=error))
     done = cli("info", tmp_path)
-    if isinstance(error, KeyboardInterrupt):
-        assert (done.code, done.err) == (130, "bagpack: interrupted\n")
-    else:
-        assert done.code == 1 and "unexpected error (ZeroDivisionError: surprise)" in done.err
-        assert "Traceback" not in done.err
+    assert done.code == code and done.err.startswith(f"bagpack: {said}") and "Traceback" not in done.err
+
+
+def test_a_closed_standard_input_is_an_empty_one(cli, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.stdin", None)
+    assert "standard input is empty" in cli("index", "-", "--out", tmp_path / "s").sentence()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")

@@ -122,7 +122,7 @@ def test_deeply_nested_json(opening, tmp_path, write, cli):
     assert cli("index", source, "--out", tmp_path / "s", "--jobs", 1, "--bad-lines", "skip").code == 0
 
 
-@pytest.mark.parametrize("kilobytes", [100_000, 300_000])  # too little for numpy, and for numba
+@pytest.mark.parametrize("kilobytes", [100_000, 300_000, 530_000])  # for numpy, for numba, to compile
 def test_little_address_space_is_one_sentence(kilobytes, tmp_path):
     (tmp_path / "a.txt").write_text("Lions sleep.\n")
     command = f"ulimit -v {kilobytes}; exec '{sys.executable}' -m bagpack index a.txt --out s --jobs 1"

@@ -154,6 +154,8 @@ def test_a_table_describes_files(tmp_path, write):
     for table, problem in TABLES.items():
         with pytest.raises(InputError, match=problem):
             build(tmp_path / "texts", tmp_path / "t", metadata=str(write("about.tsv", table)))
+    with pytest.raises(InputError, match="/dev/zero:1 is not a row"):  # a line without an end
+        build(tmp_path / "texts", tmp_path / "t", metadata="/dev/zero")
 
 
 def test_cells_of_a_table_may_have_any_character(tmp_path, write):

@@ -293,9 +293,11 @@ def test_words_that_hold_a_space_make_distinct_terms(tmp_path):
 @pytest.mark.parametrize(
     ("line", "content"),
     [("", b""), (":1", b"trigram\ta b c\t3\n"), (":1", b"unigram\ta\tmany\n"), (":1", "unigram\ta\t٣\n".encode()),
-     (":1", b"bigram\ta\t1\n"), (":3", b"unigram\ta\nunigram\tb\nunigram\ta\n"), ("", b"caf\xe9"), ("", None)],
+     (":1", b"bigram\ta\t1\n"), (":3", b"unigram\ta\nunigram\tb\nunigram\ta\n"), ("", b"caf\xe9"), ("", None),
+     (":1", b"unigram\ta\t" + b"9" * 5000), ("", b"unigram\tbeyond the limit\t1\n" * 3)],
 )  # fmt: skip
-def test_what_is_wrong_in_a_file_is_reported(tmp_path, line, content):
+def test_what_is_wrong_in_a_file_is_reported(tmp_path, monkeypatch, line, content):
+    monkeypatch.setattr("bagpack.basis.MOST_CHARACTERS", 6000 if line else 30)
     if content is not None:
         (tmp_path / "mine.tsv").write_bytes(content)
     with pytest.raises(BagpackError, match=f"mine.tsv{line} "):

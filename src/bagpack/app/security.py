@@ -46,8 +46,7 @@ class Guard:
     def __init__(
         self, app: ASGIApp, names: frozenset[str], anywhere: bool, most: int, seconds: float
     ) -> None:
-        self.app = app
-        self.names, self.anywhere = names, anywhere
+        self.app, self.names, self.anywhere = app, names, anywhere
         self.most, self.seconds = most, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,9 +76,8 @@ class Guard:
                 f"This is not {name or 'a host that is known here'}: the explorer answers only to its own names. "
                 f"Start it with --allow-host NAME to add one."
             )
-        origin = headers.get("origin")
-        writes = scope["method"] not in ("GET", "HEAD")
-        if writes and origin is not None and ORIGIN.sub("", origin, count=1) != host:
+        origin = ORIGIN.sub("", headers.get("origin", host), count=1)
+        if origin != host and scope["method"] not in ("GET", "HEAD"):
             return 403, "Answers are accepted from the explorer's own pages only."
         return None
 

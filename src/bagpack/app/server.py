@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bagpack._version import __version__
 from bagpack.app import finding, pages
@@ -32,15 +33,14 @@ ABOUT = (
     'Errors are `{"error": "a sentence"}` with a status of 400 or above: 400 for a wrong request, 404 for an unknown '
     "page, model or word, 503 where a limit on time or memory was reached or too many requests are waiting."
 )
-BACKLOG = 512
+BACKLOG, DEFAULT = 512, Limits()
 
 
 def create_app(
     library: Library, *, host: str = "127.0.0.1", names: tuple[str, ...] = (), answers: Answers | None = None,
-    limits: Limits | None = None,
+    limits: Limits = DEFAULT,
 ) -> FastAPI:  # fmt: skip
     """The explorer, answering to the names that belong to `host` and to `names`, or the page of `bagpack teach`."""
-    limits = limits or Limits()
     pool = Pool(library.opened, limits)
 
     @asynccontextmanager
@@ -99,17 +99,22 @@ def _status(error: Exception) -> tuple[int, str]:
     return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 
 
+class Protocol(H11Protocol):
+    def send_400_response(self, msg: str) -> None:
+        """The answer to what is not HTTP, or has no Host: uvicorn's own has no security headers."""
+        lines = ["HTTP/1.1 400 Bad Request", "Connection: close", *map(": ".join, HEADERS.items()), "", msg]
+        self.transport.write("\r\n".join(lines).encode())
+        self.transport.close()
+
+
 def serve(
     library: Library, host: str, port: int, *, names: tuple[str, ...] = (), answers: Answers | None = None,
-    limits: Limits | None = None, ready: Callable[[], object] = lambda: None,
+    limits: Limits = DEFAULT, ready: Callable[[], object] = lambda: None,
 ) -> None:  # fmt: skip
     """Answer until interrupted; `ready` is called when requests are accepted."""
-    import uvicorn
-
-    limits = limits or Limits()
     app = create_app(library, host=host, names=names, answers=answers, limits=limits)
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2, ws="none", http="h11",
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=2, ws="none", http=Protocol,
         limit_concurrency=limits.connections, headers=list(HEADERS.items()), timeout_notify=0,
     )  # fmt: skip
     server = uvicorn.Server(config)
@@ -128,7 +133,6 @@ def serve(
     config.callback_notify = end_quiet_connections
     with bind(host, port) as listener, suppress(KeyboardInterrupt):  # that is how it is meant to end
         ready()
-        sys.stdout.flush()
         server.run([listener])
 
 

@@ -44,7 +44,7 @@ GONE = {
 }
 # Options of all commands, and whether they have a value.
 GLOBAL = {"--jobs": True, "-j": True, "--backend": True, "--address": True, "--quiet": False, "-q": False}
-LEAST_SPACE = 512 << 20  # bytes of address space, for the libraries alone
+LEAST_SPACE = 10**9  # bytes of address space: compiling a kernel in 540 MB never ended
 COMPLETION = "_BAGPACK_COMPLETE"  # set by a shell that asks for completions
 EPILOG = "All commands take --jobs, --backend, --address and --quiet too."
 
@@ -160,9 +160,9 @@ def main() -> None:
 
     from bagpack.signals import end_on_signals, exit_code
 
-    for name in ("stdout", "stderr"):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the shell (>&-): what is written goes nowhere
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     end_on_signals()
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _interrupt_again
@@ -216,6 +216,13 @@ def _unexpected(error: Exception) -> str:
         return f"{error.filename} cannot be used: {error.strerror}; check the name and the permissions"
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         return "a word or a name holds bytes that are not UTF-8; correct the word, or rename the file or directory"
+    if isinstance(error, UnicodeEncodeError):
+        letter = error.object[error.start]
+        return (
+            f"{letter!a} cannot be written in {error.encoding}; set PYTHONIOENCODING=utf-8 and run it again"
+        )
+    if isinstance(error, FileNotFoundError):  # without a name: of getcwd
+        return "the working directory does not exist any more; change to another one (cd)"
     what = f"{type(error).__name__}: {error}"
     return f"unexpected error ({what}); please report it with the output of BAGPACK_TRACEBACK=1"
 

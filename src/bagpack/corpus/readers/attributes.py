@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bagpack.errors import InputError
 from bagpack.numbers import many
 
 LONGEST = 256  # characters of a value; longer ones are texts
+MOST = 1 << 20  # characters of a line of a table
 FILE_COLUMNS = ("file", "filename", "path", "name", "id")
 
 
@@ -72,10 +74,10 @@ def _read_table(path: str) -> dict[str, dict[str, str]]:
     number = 1
     try:
         with open(path, encoding="utf-8-sig", newline="") as lines:
-            delimiter = "\t" if "\t" in lines.readline() else ","
+            delimiter = "\t" if "\t" in lines.readline(MOST) else ","
             lines.seek(0)
             # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
-            reader = csv.reader(lines, delimiter=delimiter, strict=True)
+            reader = csv.reader(iter(partial(lines.readline, MOST), ""), delimiter=delimiter, strict=True)
             names = [attribute_name(name) for name in next(reader, [])]
             key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
             number = reader.line_num + 1
