@@ -181,8 +181,8 @@ def search(library: Library, task: Task, number: int = SHOWN) -> FindPage:
     teaching = _search(library, task)
     answered = {(w1, w2): right for w1, w2, right in task.answers}
     with parallel.settings(n_jobs=-1, progress=Note()), parallel.on_threads():
-        ranking = teaching.rank(answered)
-        chosen = ranking.questions(number)
+        ranked = teaching.rank(answered)
+        chosen = ranked.questions(number)
         lines = teaching.lines([own.pair for own, _ in chosen], 1)
     scores = [own.score for own, _ in chosen]
     least, most = min(scores, default=0.0), max(scores, default=1.0)
@@ -190,15 +190,13 @@ def search(library: Library, task: Task, number: int = SHOWN) -> FindPage:
     for (own, unsure), line in zip(chosen, lines, strict=True):
         share = (own.score - least) / ((most - least) or 1.0)
         shown = (line[0].pieces, line[0].document) if line else ((), "")
-        counts = (own.together, own.n_w1, own.n_w2)
-        rows.append(FoundRow(*own.pair, own.score, share, *counts, unsure, *shown))
+        rows.append(FoundRow(*own.pair, own.score, share, own.together, own.n_w1, own.n_w2, unsure, *shown))
     right = sum(answered.values())
     low, high = wilson_interval(right, len(answered)) if answered else (None, None)
     words = dict.fromkeys(word for pair in task.pairs for word in pair)
     return FindPage(
         rows, unknown_words(library, tuple(words)), teaching.places.kind_names, teaching.pool.candidates,
-        teaching.first[0].trained.notes, len(answered), right, low, high, ranking.held_out, ranking.before,
-        ranking.kept,
+        teaching.first[0].trained.notes, len(answered), right, low, high, ranked.held_out, ranked.before, ranked.kept,
     )  # fmt: skip
 
 
