@@ -1,12 +1,12 @@
 """Every command and every Python example of README and docs is run, and what is shown is what is printed."""
 
 import pytest
-from scripts.examples.kit import Kit
-from scripts.examples.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, pages
-from scripts.examples.running import DifferenceError, run_page
 from scripts.refresh_examples import refresh
 
 from bagpack import __version__
+from tests.docs.kit import Kit
+from tests.docs.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, pages
+from tests.docs.running import DifferenceError, run_page
 
 
 def problems(block):
@@ -53,7 +53,7 @@ def page(tmp_path, monkeypatch):
     def write(text):
         path = tmp_path / "page.md"
         path.write_text(text, encoding="utf-8")
-        monkeypatch.setattr("scripts.examples.markdown.ROOT", tmp_path)
+        monkeypatch.setattr("tests.docs.markdown.ROOT", tmp_path)
         return path
 
     return write
