@@ -234,6 +234,16 @@ def assert_verify_fails(cli, store):
     return done.err
 
 
+def test_a_changed_byte_is_found(store, cli):
+    assert cli("info", store, "--verify").code == 0
+    for path in [path for path in store.rglob("*") if path.is_file() and path.stat().st_size]:
+        content = path.read_bytes()
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+        assert_verify_fails(cli, store)
+        path.write_bytes(content)
+
+
 def wild_values(content, dtype):
     """The content with its first, middle or last value replaced by the largest, or by one less or more."""
     kind = np.dtype(dtype)

@@ -205,17 +205,6 @@ def test_each_tagset_is_recognised_and_mapped(name):
     assert tag_code(name, "no such tag") in (None, CODES["X"])
 
 
-@pytest.mark.parametrize("columns", ["word,tag,lemma", "word,lemma,tag"])
-def test_vertical_text(columns, tmp_path, write):
-    rows = [("The", "DT", "the"), ("saws", "NNS", "saw"), ("saw", "VVD", "see"), ("him", "PP", "him")]
-    if columns == "word,lemma,tag":
-        rows = [(form, lemma, tag) for form, tag, lemma in rows]
-    corpus = build(write("a.vert", vertical(*rows)), tmp_path / "s", columns=columns)
-    assert tags_of(corpus) == [("The", "DET"), ("saws", "NOUN"), ("saw", "VERB"), ("him", "PRON")]
-    assert corpus.tags == {"DET": 1, "NOUN": 1, "PRON": 1, "VERB": 1}
-    assert corpus.tagsets == ["TreeTagger English"]
-
-
 @pytest.mark.parametrize(("upos", "name"), [(("NOUN", "VERB"), "UD"), (("_", "_"), "Penn")])
 def test_conllu_has_universal_tags_or_its_own(upos, name, tmp_path, write):
     rest = "\t_" * 5 + "\n"

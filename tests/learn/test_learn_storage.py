@@ -7,6 +7,7 @@ from tests.synthetic import make_counts
 
 from bagpack.errors import BagpackError, StoreError
 from bagpack.files import digest_file
+from bagpack.info import damages
 from bagpack.learn.estimators import RelationClassifier
 from bagpack.learn.features import Preset
 from bagpack.learn.fitting import fit_counts
@@ -102,7 +103,7 @@ def test_overwriting_must_be_allowed(saved, data):
 
 
 def test_verify_finds_every_flipped_bit(saved):
-    for _ in assert_damage_is_found(saved, verify_model):
+    for _ in assert_damage_is_found(saved, damages):
         with pytest.raises(BagpackError):
             _ = load_model(saved).training
 
