@@ -34,17 +34,6 @@ def test_every_example_holds(page, kit, tmp_path):
     run_page(page, kit, tmp_path)
 
 
-def test_what_is_not_run_says_why(capsys):
-    left = [block for page in pages() for block in blocks(page) if block.reason]
-    with capsys.disabled():
-        print(f"\n{len(left)} examples are not run:")
-        for block in left:
-            print(f"  {block.place}: {block.reason}")
-    assert [block.place for block in left if len(block.reason.split()) < 2] == []
-    written = {block.title for block in blocks(ROOT / "CONTRIBUTING.md")}
-    assert {f"my-bagpack/my_bagpack/{name}.py" for name in ("dialogue", "odd_one_out")} <= written
-
-
 # What runs the examples must notice a wrong output, a wrong exit code, and a block that nobody runs.
 
 
