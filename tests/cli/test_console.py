@@ -19,7 +19,6 @@ from tests.contexts.stores import make_store
 
 import bagpack
 from bagpack import index_corpus
-from bagpack.cli.demo import _show_command
 from bagpack.cli.main import _interrupt_again
 from bagpack.console import clean
 
@@ -225,10 +224,3 @@ def test_clean_keeps_what_is_text():
     text = "naïve café\tдом\n猫 👩‍🚀 שלום\u200f"
     assert clean(text) == text
     assert clean("a\rb\x00\x7f\u202a\u202e\u2066\u2069") == "a␍b␀␡" + "\ufffd" * 4
-
-
-def test_a_long_command_of_the_demo_is_one_line(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    monkeypatch.setenv("COLUMNS", "40")
-    _show_command(("find", "a" * 30, "--w2", "b" * 30), "  ")
-    assert capsys.readouterr().out == f"  bagpack find {'a' * 30} --w2 {'b' * 30}\n"

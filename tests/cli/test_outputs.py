@@ -371,12 +371,6 @@ def test_contexts_of_a_pair_a_word_a_run_and_a_word_with_itself(cli, shop):
         assert (done.code, done.out) == (0, "") and said in done.err
 
 
-def test_a_misspelt_word_is_answered_with_words_like_it(cli, shop):
-    said = " ".join(cli("contexts", shop, "hamer", "lionn").err.split())
-    assert "similar spellings of hamer: hammer" in said and "similar spellings of lionn: lion" in said
-    assert "similar spellings" not in cli("contexts", shop, "xylophone").err
-
-
 def test_brackets_in_words_and_labels_are_no_styles(cli, shop, write):
     assert "the corpus does not contain '[/b]'" in cli("contexts", shop, "[/b]", "cat").err
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")

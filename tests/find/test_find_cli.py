@@ -63,7 +63,6 @@ def test_tables(cli, store, examples, tmp_path, name):
     assert not {(row[1], row[2]) for row in rows} & set(GIVEN)
     again = cli("find", store, examples, "--out", out)
     assert again.code == 2 and "exists already" in again.err
-    assert cli("find", store, examples, "--out", out, "--overwrite", "--top", 3).code == 0
 
 
 def test_json_a_word_and_known_pairs(cli, store, examples, write):

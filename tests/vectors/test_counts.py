@@ -256,16 +256,6 @@ def test_the_bytes_are_as_the_documentation_describes_them(matrix, tmp_path, pyt
     assert {file.name for file in data_of(tmp_path / "pairs.bpm").iterdir()} <= listed | {"files"}
 
 
-def test_written_and_read_it_is_the_same(corpus, tmp_path):
-    basis = Basis.of(corpus, 5)
-    basis.save(tmp_path / "basis.tsv")
-    again = Basis.open(tmp_path / "basis.tsv")
-    counts = basis.unigram_counts, basis.bigram_counts
-    assert (again, again.unigram_counts, again.bigram_counts) == (basis, *counts)
-    again.check_corpus(corpus, "basis.tsv")
-    assert basis.to_tsv().splitlines()[:3] == ["kind\tterm\tcount", "unigram\t.\t18", "unigram\tcat\t18"]
-
-
 def test_written_by_hand_without_counts_header_or_corpus(corpus):
     basis = Basis.from_tsv("unigram\tonly\r\nbigram\tlive in\n\n# mine\n")
     assert (basis.terms, basis.corpus_hash) == (["only", "live in"], "")
