@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts.examples.kit import Kit  # noqa: E402
-from scripts.examples.markdown import blocks, commands, matches, pages  # noqa: E402
-from scripts.examples.running import run_page  # noqa: E402
+from tests.docs.kit import Kit  # noqa: E402
+from tests.docs.markdown import blocks, commands, matches, pages  # noqa: E402
+from tests.docs.running import run_page  # noqa: E402
 
 
 def refresh(page: Path, kit: Kit, directory: Path) -> bool:

@@ -67,7 +67,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
-    items.sort(key=lambda item: not item.nodeid.startswith(("tests/app/", "tests/scale/", "tests/vectors/")))
+    first = ("tests/app/", "tests/scale/", "tests/report/", "tests/tasks/")
+    items.sort(key=lambda item: not item.nodeid.startswith(first))
 
 
 def samples(name):

@@ -15,7 +15,7 @@ def killed_at(step, work):
     return _run_until(step, work)[0]
 
 
-def moments_of(work, every=31):
+def moments_of(work, every=61):
     """Steps at which to kill `work`: the first five, the last twelve, and some between, also one after the end.
 
     Most changes write one of many files; what is new is created at the beginning and gets its name at the end.

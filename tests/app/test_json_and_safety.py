@@ -180,11 +180,6 @@ def test_serve_command_refuses_in_sentences(cli, world, tmp_path):
     assert busy.code == 2 and "cannot listen" in busy.err
     assert cli("serve", world.store, "--port", 0).code == 2
     assert cli("serve", tmp_path / "none.bp").code == 1
-    other = tmp_path / "other.vert"
-    other.write_text("<s>\na\tX\ta\n</s>\n")
-    assert cli("index", other, "--out", tmp_path / "o.bp").code == 0
-    mixed = cli("serve", tmp_path / "o.bp", "--model", world.model())
-    assert mixed.code == 1 and "another store" in mixed.err
 
 
 # The API description --------------------------------------------------------------------------------------------------

@@ -233,37 +233,3 @@ def test_what_a_killed_process_left_of_a_file_is_removed_by_the_next_one(tmp_pat
         out.write(b"whole")
     write_text(tmp_path / "x.tsv", "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.tsv", "x.tsv.2"]
-
-
-@pytest.fixture
-def made(tmp_path, write, cli, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pairs = "lion\tcat\tx\nsurgeon\thospital\ty\ncat\tlion\tx\nhospital\tsurgeon\ty\n"
-    write("pairs.tsv", "w1\tw2\tlabel\n" + pairs)
-    write(
-        "a.txt",
-        "".join(f"A lion met a cat {n} times. The surgeon works in the hospital.\n" for n in range(20)),
-    )
-    for command in (
-        "index a.txt --out s.bp -j 1",
-        "vectors s.bp pairs.tsv --out m.bpm -b 20 -j 1",
-        "engine build tantivy:index a.txt",
-        "train s.bp pairs.tsv --out m.model -b 20 -j 1 --no-scores",
-    ):
-        assert cli(*command.split()).code == 0, command
-    return tmp_path
-
-
-def test_a_changed_byte_is_found_in_every_kind(made, cli):
-    for name in ("s.bp", "m.bpm", "index", "m.model"):
-        assert cli("info", name).code == 0, name
-        files = [path for path in (made / name).rglob("*") if path.is_file() and path.stat().st_size]
-        assert len(files) > 4
-        for path in files:
-            content = path.read_bytes()
-            middle = len(content) // 2
-            path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
-            done = cli("info", name, "--verify")
-            assert done.code == 1 and "unexpected error" not in done.err, path
-            path.write_bytes(content)
-        assert cli("info", name, "--verify").code == 0, name

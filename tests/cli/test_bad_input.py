@@ -196,14 +196,6 @@ def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
     assert cli("contexts", "my.bp", "data.tsv").code == 0
 
 
-@pytest.mark.parametrize("command", [(), ("contexts",), ("engine",)], ids=" ".join)
-def test_without_arguments_the_help_is_printed(cli, command):
-    done = cli(*command)
-    assert done.code == 2
-    assert done.err.startswith("Usage: ") and "--help" in done.err
-    assert " ".join(("bagpack", *command)) in done.err.partition("\n")[0]
-
-
 def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypatch):
     monkeypatch.chdir(place)
     for args in (("--quiet", "check", "my.bp", "data.tsv"), ("check", "my.bp", "-q", "data.tsv", "--jobs=1")):

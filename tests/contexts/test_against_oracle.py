@@ -110,7 +110,7 @@ def test_targets_with_a_part_of_speech_equal_the_oracle(sentences, one, two, lim
 
 
 @given(sentences=sentences_of_words, b=st.integers(1, 40), cuts=st.lists(st.integers(1, 11), max_size=2))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_basis_equals_the_oracle(sentences, b, cuts):
     with tempfile.TemporaryDirectory() as folder:
         basis = Basis.of(make_store(Path(folder), sentences, cuts), b)

@@ -23,7 +23,7 @@ def count(corpus, pairs, basis, n_jobs=None, **settings):
         return count_pairs(corpus, pairs, basis, CountSettings(**settings))
 
 
-MANY = ["w0", "w1", "w40", "w151", "w299", "w3 w1", "w0 w0"]
+MANY = ["w0", "w1", "w40", "w299", "w3 w1", "w0 w0"]
 MANY_PAIRS = [(one, two) for one in MANY for two in MANY]
 TERMS = Basis(("w0", "w2", "w9"), (("w1", "w0"),))
 

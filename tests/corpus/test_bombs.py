@@ -85,7 +85,6 @@ BOMBS = {
     # As one paragraph it would take 640.
     "b.txt.gz": (wrapped_lines, f"TOKENS {14 * (1 + 21 * (1 << 14))}", 450),
     "c.xml.gz": (partial(endless_page, piece=b"<pages\n"), "has a page", 600),
-    "d.xml.gz": (partial(endless_page, piece=b"[[a|b]] {{c}} ''d''\n"), "has a page", 600),
     "dictionary.parquet": (
         partial(parquet, text=("lions sleep. " * 80_000, 1024)), f"TOKENS {4 * 80_000 * 3}", 900,
     ),

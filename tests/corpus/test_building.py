@@ -115,9 +115,8 @@ def test_the_bytes_do_not_depend_on_the_block_size(tmp_path, corpus_files, monke
         assert files_of(build(corpus_files[:4], tmp_path / str(block), part_bytes=20_000).path) == expected
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("tagged", [True, False])
-@pytest.mark.parametrize("part_bytes", [300, 2_000])
+@pytest.mark.parametrize(("part_bytes", "newline"), [(300, "\r\n"), (2_000, "\n")])
 def test_slices_of_one_large_file_hold_the_same_sentences(part_bytes, tagged, newline, tmp_path, write):
     for name, text, oracle in [
         ("a.vert", vertical(12, tagged), read_vertical),

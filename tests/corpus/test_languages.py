@@ -8,7 +8,7 @@ import pytest
 from corpus_oracle import DATA, build, sentences, text_of, words
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts.examples.kit import EXAMPLES
+from tests.docs.kit import EXAMPLES
 
 from bagpack.corpus.text.casefold import fold_case, folding
 from bagpack.corpus.text.languages import LANGUAGES

@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from bagpack.corpus.format import read_manifest
 from bagpack.corpus.words import complete, nearby
 from bagpack.errors import StoreError
 from bagpack.files import digest
+from bagpack.info import damages
 
 VERTICAL = (
     '<text id="a">\n<s>\nThe\tDT\tthe\nLions\tNNS\tlion\nsaw\tVVD\tsee\nlions\tNNS\tlion\n'
@@ -234,6 +236,16 @@ def assert_verify_fails(cli, store):
     return done.err
 
 
+def test_a_changed_byte_is_found(store, cli):
+    assert cli("info", store, "--verify").code == 0
+    for path in [path for path in store.rglob("*") if path.is_file() and path.stat().st_size]:
+        content = path.read_bytes()
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+        assert_verify_fails(cli, store)
+        path.write_bytes(content)
+
+
 def wild_values(content, dtype):
     """The content with its first, middle or last value replaced by the largest, or by one less or more."""
     kind = np.dtype(dtype)
@@ -251,7 +263,7 @@ HARMLESS = {"keys.blob", "types.blob", "forms.blob", "documents.blob", "document
 
 
 @pytest.mark.parametrize(("directory", "name"), FILES)
-def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
+def test_wild_values_do_not_reach_the_kernels(directory, name, store):
     path = store / directory / name
     content = path.read_bytes()
     kind = DECLARED[name].dtype
@@ -262,7 +274,7 @@ def test_wild_values_do_not_reach_the_kernels(directory, name, store, cli):
             use_everything(store)
         except StoreError as error:
             assert str(path) in str(error)
-            assert path.name in assert_verify_fails(cli, store)
+            assert path.name in " ".join(Corpus(store, read_manifest(store)).verify())
         else:
             # What is let through is within its range.
             values = np.frombuffer(changed, kind)
@@ -308,10 +320,11 @@ def test_wrong_types_in_a_manifest(entry, store, cli):
     original = (store / "manifest.json").read_text()
     for value in WRONG:
         reseal(store, lambda manifest, value=value: manifest.update({entry: value}))
-        for options in ((), ("--verify",)):
-            done = cli("info", store, *options)
-            assert not re.search("unexpected error|Traceback", done.err), (value, done.err)
-            assert not done.code or done.err.startswith("bagpack: ")
+        done = cli("info", store)
+        assert not re.search("unexpected error|Traceback", done.err), (value, done.err)
+        assert not done.code or done.err.startswith("bagpack: ")
+        with suppress(StoreError):
+            damages(store)
         (store / "manifest.json").write_text(original)
     reseal(store, lambda manifest: manifest.pop(entry))
     assert f"lacks the entry {entry}" in cli("info", store).sentence()
@@ -339,7 +352,7 @@ def test_wrong_types_in_a_segment(entry, store, cli):
         use_everything(store)
 
 
-@pytest.mark.parametrize("name", [f"../../other/{SEGMENT}", "/etc", "..", "x/../../y"])
+@pytest.mark.parametrize("name", [f"../../other/{SEGMENT}", "/etc"])
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from scripts.examples.markdown import ROOT
 
 import bagpack
+from tests.docs.markdown import ROOT
 
 SOURCES = Path(bagpack.__file__).parent.parent
 PATHS = (path for path in SOURCES.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))

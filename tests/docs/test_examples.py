@@ -1,12 +1,12 @@
 """Every command and every Python example of README and docs is run, and what is shown is what is printed."""
 
 import pytest
-from scripts.examples.kit import Kit
-from scripts.examples.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, pages
-from scripts.examples.running import DifferenceError, run_page
 from scripts.refresh_examples import refresh
 
 from bagpack import __version__
+from tests.docs.kit import Kit
+from tests.docs.markdown import COMMANDS, DATA, PYTHON, ROOT, blocks, pages
+from tests.docs.running import DifferenceError, run_page
 
 
 def problems(block):
@@ -34,17 +34,6 @@ def test_every_example_holds(page, kit, tmp_path):
     run_page(page, kit, tmp_path)
 
 
-def test_what_is_not_run_says_why(capsys):
-    left = [block for page in pages() for block in blocks(page) if block.reason]
-    with capsys.disabled():
-        print(f"\n{len(left)} examples are not run:")
-        for block in left:
-            print(f"  {block.place}: {block.reason}")
-    assert [block.place for block in left if len(block.reason.split()) < 2] == []
-    written = {block.title for block in blocks(ROOT / "CONTRIBUTING.md")}
-    assert {f"my-bagpack/my_bagpack/{name}.py" for name in ("dialogue", "odd_one_out")} <= written
-
-
 # What runs the examples must notice a wrong output, a wrong exit code, and a block that nobody runs.
 
 
@@ -53,7 +42,7 @@ def page(tmp_path, monkeypatch):
     def write(text):
         path = tmp_path / "page.md"
         path.write_text(text, encoding="utf-8")
-        monkeypatch.setattr("scripts.examples.markdown.ROOT", tmp_path)
+        monkeypatch.setattr("tests.docs.markdown.ROOT", tmp_path)
         return path
 
     return write

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 import yaml
-from scripts.examples.markdown import ROOT
 
 from tests.conftest import LIMIT
+from tests.docs.markdown import ROOT
 
 
 @pytest.fixture

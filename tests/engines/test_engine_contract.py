@@ -14,7 +14,7 @@ from bagpack.errors import BagpackError
 CATS = Query("word", (("cat",), ("cats",)))
 
 
-def random_sentences(seed, count=150):
+def random_sentences(seed, count=100):
     chance = random.Random(seed)
     words = ["cat", "Cats", "lion", "lions", "ice", "cream", "the", "a", ",", "CAT", "x"]
     return [f"N{at} " + " ".join(chance.choices(words, k=chance.randint(1, 14))) for at in range(count)]
@@ -42,7 +42,7 @@ def test_finds_what_it_should_in_corpus_order(fill_each, connect):
             if at in numbers:
                 assert holds_gap(words, query.forms1, query.forms2, query.gap), (str(query), sentence)
         assert [s.text for s in engine.search(query, 2)] == [s.text for s in found[:2]]
-    assert found_any > 200
+    assert found_any > 130
 
 
 NASTY = [

@@ -9,7 +9,6 @@ import pytest
 
 import bagpack
 from bagpack.evaluate import questions as choice
-from tests.forging import forge
 from tests.made_up import ROWS, table, train
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
@@ -32,21 +31,6 @@ def run(cli, store):
 def trained(world):
     """A model of all made-up pairs; copy it to change it."""
     return world.model()
-
-
-def test_evaluate_gives_three_conditions_intervals_and_baselines(run, relations, tmp_path):
-    report = tmp_path / "r.html"
-    result = run("evaluate", relations, "--folds", 4, "--report", report)
-    assert [entry["name"] for entry in result["conditions"]] == CONDITIONS
-    assert [entry["name"] for entry in result["baselines"]] == ["majority", "words-only"]
-    v12 = result["conditions"][1]["metrics"]["f1_macro"]
-    assert v12["low"] <= v12["mean"] <= v12["high"] and len(v12["folds"]) == 4
-    assert v12["mean"] > 0.9  # each relation has its own ways of being said
-    assert result["data"]["labels"] == {"kind": 24, "part": 24, "tool": 24}
-    assert result["corpus"]["tokens"] > 1000
-    for counts in (map(sum, result["confusion"]["counts"]), (row["n"] for row in result["buckets"]["rows"])):
-        assert sum(counts) == 72
-    assert "v1v2v12" in report.read_text()
 
 
 def test_predictions_are_written_by_the_name_of_the_file(cli, store, run, relations, tmp_path):
@@ -117,19 +101,6 @@ def test_evaluate_uses_what_it_is_given_and_notes_what_it_does_not_compute(run, 
     assert "no learning curve for more than 10 rows" in note
 
 
-def test_costs_reach_the_model_and_those_with_which_nothing_ends_are_refused(cli, store, relations, tmp_path):
-    sizes, out = [], tmp_path / "m.model"
-    for C in (0.001, 10):
-        args = ("-b", 40, "-C", C, "--no-scores", "--out", out, "--overwrite", "-j", 1)
-        assert cli("train", store, relations, *args).code == 0
-        model = bagpack.load(out)
-        assert model.settings["C"] == C and model.preset.name == "modern"
-        sizes.append(float((model.weight_matrix() ** 2).sum()))
-    assert sizes[0] < sizes[1]
-    for value in ("inf", "1e300", "nan", "0", "-1"):
-        assert "C must be above 0" in cli("evaluate", store, relations, "-C", value, "-j", 1).sentence(2)
-
-
 def test_questions_are_answered_and_picks_shown(cli, store, questions, relations, tmp_path, monkeypatch):
     picks, report, before = tmp_path / "picks.tsv", tmp_path / "r.html", relations.read_bytes()
     made, wide_rows = [], choice.wide_rows
@@ -160,7 +131,7 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
 
 def test_the_threshold_and_the_card_of_a_model(cli, store, relations, tmp_path):
     model, report = tmp_path / "relations.model", tmp_path / "report.html"
-    train = ("train", store, relations, "--out", model, "-b", 50, "--folds", 3, "-j", 1)
+    train = ("train", store, relations, "--out", model, "-b", 50, "--folds", 3, "-C", 0.5, "-j", 1)
     # One threshold is shown, the model's; the cross-validation's own, which differs, is in the report.
     done = cli(*train, "--precision", 0.6, "--report", report)
     assert done.code == 0, done.err
@@ -172,6 +143,7 @@ def test_the_threshold_and_the_card_of_a_model(cli, store, relations, tmp_path):
     assert cli(*train, "--overwrite", "--no-scores", "--condition", "all").code == 2
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
+    assert bagpack.load(model).settings["C"] == 0.5
 
 
 def test_predict(cli, store, trained, write, tmp_path):
@@ -196,7 +168,6 @@ def test_predict(cli, store, trained, write, tmp_path):
 
 
 def test_models_that_cannot_be_used(cli, trained, write, tmp_path):
-    model = tmp_path / "m.model"
     text = write("other.txt", "The kinda01 is a kindb01. " * 5)
     assert cli("index", text, "--out", tmp_path / "other.bp", "-q", "-j", 1).code == 0
     pairs = write("p.tsv", "w1\tw2\nkinda01\tkindb01\n")
@@ -204,21 +175,12 @@ def test_models_that_cannot_be_used(cli, trained, write, tmp_path):
     refused = cli(*other).sentence()
     assert "another store" in refused and "--any-store" in refused
     assert cli(*other, "--any-store").code == 0
-    assert cli("predict", model, pairs).code == 1
-    shutil.copytree(trained, model)
-    forge(model, format_version=99)
-    assert "99" in cli("predict", model, pairs).sentence()
+    assert cli("predict", tmp_path / "m.model", pairs).code == 1
 
 
-def test_what_no_model_is_trained_on(cli, store, relations, write, tmp_path, monkeypatch):
+def test_what_no_model_is_trained_on(cli, store, relations, tmp_path, monkeypatch):
     out = tmp_path / "m.model"
     train = ("-b", 50, "-o", out, "-j", 1)
-    unknown = write("d.tsv", "w1\tw2\tlabel\nzzz1\tzzz2\tkind\nzzz3\tzzz4\tpart\n")
-    done = cli("train", store, unknown, *train, "--no-scores")
-    assert "none of the words of the 2 pairs" in done.sentence()
-    many = write("many.tsv", table((f"w{i}", f"v{i}", f"label{i}") for i in range(1500)))
-    assert "1,500 different labels for 1,500 pairs" in cli("train", store, many, *train).sentence()
-    assert not out.exists()
     with monkeypatch.context() as patched:  # which is reported before the work
         patched.setattr("os.access", lambda *arguments: False)
         patched.setattr("bagpack.evaluate.run.load_rows", None)
@@ -260,21 +222,6 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
     assert "holds relations, not ratings" in wrong.sentence()
 
 
-KINDS = table(row for row in ROWS[:12])
-BAD = {
-    "part|--folds": f"{KINDS}parta00\tpartb00\tpart\nparta01\tpartb01\tpart\n",  # fewer rows than folds
-    "kind": KINDS,  # one label only
-    "corpus": table((f"zz{i}", f"yy{i}", "ab"[i % 2]) for i in range(40)),  # unknown words alone
-    ":1|answer": '{"stem": "kinda01", "choice": ["a", "b"]}\n',
-}
-
-
-@pytest.mark.parametrize("words", BAD)
-def test_bad_data_gets_a_sentence(cli, store, write, words):
-    said = cli("evaluate", store, write("bad.tsv", BAD[words]), "-b", 50, "-j", 1).sentence()
-    assert [word for word in words.split("|") if word not in said] == []
-
-
 # A model and a matrix know their store by name ------------------------------------------------------------------------
 
 
@@ -313,29 +260,19 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
     shutil.rmtree(elsewhere / "demo")
     shutil.move(demo, elsewhere / "moved")
     check(elsewhere, "moved/")
-    shutil.rmtree(elsewhere / "moved" / "my.bp")
+    # Of a store that is damaged or has changed, a matrix says nothing.
+    place = elsewhere / "moved" / "my.bp"
+    for damage in ("[]", '{"kind": "corpus"', None):
+        if damage is not None:
+            (place / "manifest.json").write_text(damage)
+            assert "my.bp" in cli("contexts", place, "kinda03").sentence()
+        else:
+            shutil.rmtree(place)
+            assert cli("index", relations, "--format", "text", "--out", place, "-q", "-j", 1).code == 0
+        result = shown("evaluate", "moved/m.bpm", relations, *how)
+        assert sorted(result["corpus"]) == ["content_hash", "path"]
+        assert not any("sentences" in row for row in result["predictions"])
+    shutil.rmtree(place)
     said = cli("explain", "moved/m.model", *explain).sentence()
     assert f"trained on demo/my.bp, which was found neither from {elsewhere} nor next to the model" in said
     assert "none.bp does not exist" in cli("explain", "moved/m.model", *explain, "--store", "none.bp").err
-
-
-@pytest.mark.costly
-def test_a_matrix_says_nothing_of_a_store_that_is_damaged_or_has_changed(cli, store, relations, tmp_path):
-    place, matrix = tmp_path / "my.bp", tmp_path / "m.bpm"
-    shutil.copytree(store, place)
-    assert cli("vectors", place, relations, "-b", 20, "-j", 1, "--out", matrix).code == 0
-
-    def evaluated():
-        done = cli("evaluate", matrix, relations, "--folds", 3, "--condition", "v12", "-j", 1, "--json")
-        assert done.code == 0, done.err
-        result = json.loads(done.out)
-        assert sorted(result["corpus"]) == ["content_hash", "path"]
-        assert not any("sentences" in row for row in result["predictions"])
-
-    for manifest in ("[]", '{"kind": "corpus"'):
-        (place / "manifest.json").write_text(manifest)
-        assert "my.bp" in cli("contexts", place, "kinda03").sentence()
-        evaluated()
-    shutil.rmtree(place)
-    assert cli("index", relations, "--format", "text", "--out", place, "-q", "-j", 1).code == 0
-    evaluated()

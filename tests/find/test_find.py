@@ -19,7 +19,6 @@ from bagpack.find.sentences import best_lines
 from bagpack.find.slots import Places
 from bagpack.find.training import train_on_examples
 from bagpack.learn.features import Preset, modern_features
-from bagpack.learn.model_io import load_model, save_model
 from bagpack.names import COSINE, PRODUCT
 from bagpack.sources import as_source
 from bagpack.vectors.counts import count_pairs
@@ -30,7 +29,7 @@ from ..made_up import ROWS
 from .conftest import GIVEN, HELD_OUT, PARTS, SENTENCES
 
 LIST = {"top": 10**6, "per_word": None, "sentences": False}
-KINDS, TOOLS = ([row[:2] for row in ROWS if row[2] == label] for label in ("kind", "tool"))
+KINDS = [row[:2] for row in ROWS if row[2] == "kind"]
 
 
 def brute_force(min_together, min_count):
@@ -51,12 +50,6 @@ def everything(source, trained):
     """All candidates under the model alone, which knows of no training pairs."""
     model = replace(trained.model, trained=trained.model.trained[:0])
     return find_pairs(source, model=model, label="part", **LIST)
-
-
-@pytest.fixture(scope="module")
-def classifier(source):
-    pairs, labels = [*PARTS[:12], *KINDS[:12], *TOOLS[:12]], ["part"] * 12 + ["kind"] * 12 + ["tool"] * 12
-    return RelationClassifier(PairVectorizer(source, b=200)).fit(pairs, labels)
 
 
 def pairs_of(found):
@@ -210,14 +203,6 @@ def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
     assert known_pairs(source, [], counts, model).tolist() == [True, True, True, False]
     for known in (("Cat/N", "animal"), ("animals", "cats/N")):
         assert known_pairs(source, [known], counts).tolist() == [True, True, True, False]
-
-
-def test_the_ranking_of_a_model_is_the_same_before_and_after_saving(source, classifier, tmp_path):
-    options = {"label": "part", "top": 30, "per_word": None, "sentences": False}
-    before = find_pairs(source, model=classifier.model_, **options)
-    saved = load_model(save_model(classifier.model_, tmp_path / "m.model"))
-    assert find_pairs(source, model=saved, **options).rows == before.rows
-    assert any("PMI" in note for note in before.notes)  # of several labels, without background pairs
 
 
 def test_a_term_list_with_terms_of_several_words(source, trained, tmp_path):

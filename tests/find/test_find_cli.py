@@ -63,7 +63,6 @@ def test_tables(cli, store, examples, tmp_path, name):
     assert not {(row[1], row[2]) for row in rows} & set(GIVEN)
     again = cli("find", store, examples, "--out", out)
     assert again.code == 2 and "exists already" in again.err
-    assert cli("find", store, examples, "--out", out, "--overwrite", "--top", 3).code == 0
 
 
 def test_json_a_word_and_known_pairs(cli, store, examples, write):
@@ -84,14 +83,6 @@ def test_pairs_like_one(cli, store):
     assert len(set(found) & set(PARTS)) >= 10 and GIVEN[0] not in found
     unknown = cli("find", store, "--like", "unicorn", "horn")
     assert unknown.code == 1 and "unicorn" in unknown.err
-
-
-def test_an_example_is_known_under_any_of_its_names(cli, store, write):
-    """As the corpus understands it: red_wheel in the examples is the term red wheel."""
-    rows = "".join(f"{a}\t{b}\n" for a, b in [*GIVEN, ("red_wheel", "old_engine")])
-    terms = write("terms.txt", "red wheel\nold engine\nparta15\npartb03\n")
-    done = cli("find", store, write("named.tsv", f"w1\tw2\n{rows}"), "--among", terms, "--json")
-    assert [{pair["w1"], pair["w2"]} for pair in json.loads(done.out)["pairs"]] == [{"parta15", "partb03"}]
 
 
 def test_a_trained_model_and_a_term_list(cli, store, write, tmp_path):
@@ -162,10 +153,7 @@ def test_turtle(tmp_path, label, relation, above):
     assert rdflib.URIRef("urn:bagpack:concept:ice%20cream") in labels
 
 
-def test_the_command(cli, store, examples, tmp_path):
-    found = tmp_path / "found.ttl"
-    assert cli("find", store, examples, "--out", found, "--top", 5).code == 0
-    assert found.read_text().startswith("@prefix")
+def test_names_of_other_tables_are_refused(cli, store, examples, tmp_path):
     for name in ("q.rdf", "q.graphml", "q.docx"):
         wrong = cli("find", store, examples, "--out", tmp_path / name)
         assert wrong.code == 2 and "name it .tsv, .csv, .xlsx or .ttl" in wrong.err

@@ -1,9 +1,5 @@
 """Teaching: the candidates stay, the ranking follows the answers, and a worse model is not used."""
 
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +12,7 @@ from bagpack.find.examples import Examples, read_examples
 from bagpack.find.options import FindOptions
 from bagpack.find.ranking import choose_pairs
 from bagpack.find.teaching import LEAST, UNCERTAIN, Teaching, is_held_out
-from tests.conftest import LIMIT
+from tests.kills import killed_at
 
 from .conftest import GIVEN, HELD_OUT
 
@@ -168,30 +164,18 @@ def test_a_last_line_without_its_end_is_completed(path):
     assert read_answers(file.path) == {("page", "book"): "part"}
 
 
-KILLED = """
-import sys
-from bagpack.find.answers import Answers
-file = Answers(sys.argv[1], annotator="ann")
-number = 0
-while True:
-    file.add((f"left{number}", "right"), number % 2 == 0)
-    number += 1
-    print(number, flush=True)
-"""
-
-
 def test_a_killed_process_loses_no_answer(path):
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True)
-    reported = 0
-    for line in process.stdout:
-        reported = int(line)
-        if reported == 50:
-            break
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait(LIMIT)
-    found = list(read_answers(answers_path(path)))
-    assert len(found) >= reported
-    assert found[:reported] == [(f"left{k}", "right") for k in range(reported)]
+    reported = path.with_name("reported")
+
+    def answer():
+        file = Answers(path, annotator="ann")
+        for number in range(100):
+            file.add((f"left{number}", "right"), number % 2 == 0)
+            reported.write_text(str(number + 1))
+
+    assert killed_at(50, answer)
+    found, number = list(read_answers(answers_path(path))), int(reported.read_text())
+    assert 10 < number <= len(found) and found[:number] == [(f"left{k}", "right") for k in range(number)]
 
 
 def test_two_writers_lose_nothing(path):

@@ -165,7 +165,7 @@ def test_settings_that_make_no_sense(data):
     counts, y = data
     targets = encode_targets(y)
     for wrong, message in (
-        (lambda: SvmSettings(C=0), "C must be above 0"),
+        *((partial(SvmSettings, C=own), "C must be above 0") for own in (0, -1, 1e300, np.inf, np.nan)),
         (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
         (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
         (lambda: fit_counts(counts, targets, "v3"), "condition 'v3' is unknown"),

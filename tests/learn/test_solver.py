@@ -90,7 +90,7 @@ def of_rows(rows):
     return Features({"v12": rows.shape[1]}, *words, none, none, sparse.csr_array(rows))
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 20.0])
+@pytest.mark.parametrize("C", [0.01, 20.0])  # 1 is compared with SVC in test_learn_svm
 def test_objective_is_that_of_svc(problem, C):
     features, X, y = problem
     with warnings.catch_warnings():

@@ -106,12 +106,6 @@ def test_everything_is_escaped(relations):
     assert "onmouseover" not in dict(page.attributes)
 
 
-def test_a_report_is_written_whole(tmp_path, result):
-    path, text = tmp_path / "report.html", render_report(result)
-    html.write_page(path, text)
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"] and path.read_text() == text
-
-
 def terminal(result, width=100):
     out = io.StringIO()
     on_terminal.print_result(evaluation(result), Console(file=out, width=width))

@@ -188,7 +188,7 @@ def has_ended(process):
         return True
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_their_parent(how):
     process, place = started(WORKERS)
     workers = workers_in(place, process)

@@ -135,7 +135,7 @@ def inputs(tmp_path_factory):
     (place / "texts").mkdir()
     for number in range(2):
         lines = []
-        for document in range(60):
+        for document in range(36):
             lines.append(f'<text id="{number}-{document}">')
             for _ in range(60):
                 words = rng.choice(WORDS, rng.integers(6, 22), p=share)

@@ -12,11 +12,9 @@ from bagpack.errors import InputError, UsageError
 from bagpack.tasks.checks import likely_mistakes
 from bagpack.tasks.pairs import (
     Dataset,
-    distinct_words,
     normalise_target,
     read_dataset,
     read_pairs,
-    unordered_pairs,
 )
 from bagpack.tasks.questions import QuestionSet, read_any
 
@@ -84,8 +82,6 @@ def test_any_pairs_survive_the_round_trip(tmp_path_factory, pairs, newline):
 def test_word_helpers():
     for word, normal in (("radiation_therapy", "radiation therapy"), ("ice  cream", "ice cream"), ("_", "_")):
         assert normalise_target(word) == normal
-    assert distinct_words([("a", "b"), ("b", "a"), ("c", "a")]) == ["a", "b", "c"]
-    assert unordered_pairs([("b", "a"), ("a", "b"), ("a", "a")]) == [("b", "a"), ("a", "a")]
 
 
 # With labels or ratings -----------------------------------------------------------------------------------------------

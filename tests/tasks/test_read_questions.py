@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripts.examples.markdown import ROOT
 from tests.conftest import samples
+from tests.docs.markdown import ROOT
 
 from bagpack.errors import InputError
 from bagpack.tasks.files import TextFile

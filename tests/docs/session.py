@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import LIMIT, free_port, run_here, served
 
 PORT = "8765"  # of the explorer in the documentation; another one serves when it is taken

@@ -5,8 +5,8 @@ import json
 import shutil
 from functools import partial
 
-from scripts.examples.markdown import ROOT
-from scripts.examples.session import Session
+from tests.docs.markdown import ROOT
+from tests.docs.session import Session
 
 EXAMPLES = ROOT / "docs" / "examples"
 

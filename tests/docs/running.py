@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from pathlib import Path
 
-from scripts.examples.kit import Kit
-from scripts.examples.markdown import COMMANDS, Block, blocks, commands, given, matches
-from scripts.examples.session import Session
+from tests.docs.kit import Kit
+from tests.docs.markdown import COMMANDS, Block, blocks, commands, given, matches
+from tests.docs.session import Session
 
 
 class DifferenceError(Exception):
