@@ -16,7 +16,6 @@ from bagpack.learn.features import (
     row_products,
     statistics_of,
     used_words,
-    weigh,
     with_values,
     word_features,
 )
@@ -41,11 +40,12 @@ def expected(counts, basis):
 
 def weighted(counts, basis, how):
     """Counts by one of the ways of weighting; not of unit length."""
-    logs = np.log1p(counts.data.astype(np.float64))
-    ppmi = np.maximum(logs - np.log1p(expected(counts, basis)), 0.0)
+    plain = counts.data.astype(np.float64)
+    ppmi = np.maximum(np.log1p(plain) - np.log1p(expected(counts, basis)), 0.0)
+    ways = {"log": np.log1p(plain), "ppmi": ppmi, "plain": plain}
     if how == "log+ppmi":
-        return weigh(counts, basis)
-    return with_values(counts, {"log": logs, "ppmi": ppmi, "plain": counts.data.astype(np.float64)}[how])
+        return unit(with_values(counts, ways["log"])) + unit(with_values(counts, ppmi))
+    return with_values(counts, ways[how])
 
 
 @dataclass(frozen=True)
