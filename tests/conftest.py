@@ -22,6 +22,9 @@ from hypothesis import HealthCheck, settings
 import bagpack
 from tests.made_up import world  # noqa: F401 (a fixture)
 
+# Before numpy is loaded: threads of linear algebra that wait for each other take several times the work's own time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Kernels are loaded or compiled on first use, so a deadline would measure that.
 settings.register_profile("bagpack", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("quick", settings.get_profile("bagpack"), max_examples=15)
@@ -67,8 +70,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     """Directories with long files first: at the end, one of them would keep one process busy and the others idle."""
-    first = ("tests/app/", "tests/scale/", "tests/report/", "tests/tasks/")
-    items.sort(key=lambda item: not item.nodeid.startswith(first))
+    items.sort(key=lambda item: item.nodeid.split("/")[1] not in ("app", "scale", "report", "tasks"))
 
 
 def samples(name):

@@ -122,7 +122,7 @@ def until(condition, seconds=LIMIT):
     return found
 
 
-WORDS = 1500
+WORDS = 500
 
 
 @pytest.fixture(scope="session")
