@@ -122,6 +122,8 @@ def test_a_build_killed_before_anything_was_finished_is_simply_begun_again(sourc
     (tmp_path / "s" / "work" / "progress").mkdir(parents=True)
     (tmp_path / "s" / LOCK).touch()
     index_corpus(sources[:1], tmp_path / "s", **BUILD)
+    (tmp_path / "s" / "segments" / "of-an-overwrite-that-was-killed.json").write_text("{}")
+    index_corpus(sources[:1], tmp_path / "s", overwrite=True, resume=True, **BUILD)
     assert Corpus.open(tmp_path / "s").verify() == []
 
 

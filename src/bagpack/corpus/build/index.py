@@ -113,7 +113,7 @@ def index_corpus(
             files, labels = _spool([os.fspath(name) for name in sources], store / WORK)
             plan = make_plan(files, settled, part_bytes, labels, workers, salt)
             if base is None or not _is_indexed(base, plan, append, out, notice):
-                kept = _find_reports(store, plan, resume, out) if resume or append else {}
+                kept = _find_reports(store, plan, resume and not overwrite, out) if resume or append else {}
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
                 wanted = min(workers_within(sys.maxsize, jobs) or 1, len(plan.parts))
                 if workers is not None and workers < wanted:
