@@ -197,6 +197,8 @@ class PairCounts:
     def _v12(self) -> Csr:
         """Counts of the two words together; a swapped pair's have their halves exchanged."""
         rows = _with_zeros(self.together, 1)[self.pair_of]
+        if not self.swapped.any():
+            return rows
         width = rows.shape[1]
         turned = np.repeat(self.swapped, np.diff(rows.indptr))
         columns = np.where(turned, (rows.indices + width // 2) % max(width, 1), rows.indices)
