@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -171,7 +172,9 @@ def join_rows(left: Sequence[Shared], order: I64, width: int) -> Csr:
         if data.dtype.itemsize > values.dtype.itemsize:
             values = values.astype(data.dtype)
         shifts = starts[row : row + sizes.size] - (np.cumsum(sizes) - sizes)
-        at = np.repeat(shifts, sizes) + np.arange(data.size)
+        at: Any = slice(int(starts[row]), int(starts[row]) + data.size)
+        if (shifts != shifts[0]).any():  # other rows are between these
+            at = np.repeat(shifts, sizes) + np.arange(data.size)
         values[at], columns[at] = data, indices
         row += sizes.size
     return make_rows(values, columns, ends, width)
