@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from bagpack.evaluate.crossval import word_features
 from bagpack.learn.features import (
     COSINE_FACTOR,
     STATISTICS_FACTOR,
@@ -17,7 +18,6 @@ from bagpack.learn.features import (
     statistics_of,
     used_words,
     with_values,
-    word_features,
 )
 from bagpack.names import CONDITIONS
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import confusion_matrix
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -19,7 +20,7 @@ from bagpack.errors import InputError, UsageError
 from bagpack.evaluate.metrics import fold_scores, part_score, pooled_correlation, rank_correlation
 from bagpack.evaluate.result import Condition, Evaluation, Score, correlation_interval, interval
 from bagpack.evaluate.splits import Split, group_codes
-from bagpack.learn.features import Preset, get_preset, word_features
+from bagpack.learn.features import Features, Preset, get_preset
 from bagpack.learn.fitting import WHOLE, fold_decisions, shared_grams
 from bagpack.learn.svm import SvmSettings, by_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, decode, encode_targets
@@ -64,6 +65,13 @@ def _run_fold(
             decisions["words-only"] = dual.intercept + words_only
     late = (str(one.message) for one in caught if one.category is ConvergenceWarning)
     return decisions, next(late, "")
+
+
+def word_features(rows: PairCounts) -> Features:
+    """Which words are in the pair and nothing else: the baseline that never saw a corpus."""
+    n = rows.words.shape[0]
+    words = sparse.csr_array(sparse.eye_array(n, format="csr"))
+    return Features({"w1": n, "w2": n}, rows.w1, rows.w2, words, words, sparse.csr_array((len(rows), 0)))
 
 
 def folds_at_once(counts: PairCounts) -> int | None:

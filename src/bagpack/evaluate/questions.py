@@ -17,7 +17,7 @@ from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
 from bagpack.evaluate.result import Condition, Evaluation, Score, interval
 from bagpack.evaluate.splits import folds_of
 from bagpack.learn.features import Preset, get_preset, used_words, weigh, weighted_pairs
-from bagpack.learn.fitting import WHOLE, condition_grams
+from bagpack.learn.fitting import WHOLE, condition_features, condition_grams
 from bagpack.learn.svm import SvmSettings, row_gram
 from bagpack.names import blocks_of
 from bagpack.parallel import progress
@@ -85,7 +85,8 @@ def solve_analogies(
         note = "Weighting and scaling were fitted on all rows (transductive)."
         negatives = _draw_negatives(stems, rounds, seed)
         settings |= {"rounds": len(negatives[0]), "seed": seed, "C": C}
-        grams = condition_grams(counts, conditions, preset, preset.learn(counts, WHOLE))
+        features = condition_features(counts, conditions, preset, preset.learn(counts, WHOLE))
+        grams = condition_grams(features, conditions)
         for name, gram in grams.items():
             answered[name] = [
                 elect(np.array([two_point_decisions(gram, stem, k, question.choices, C) for k in drawn]))

@@ -73,9 +73,7 @@ class _PairEstimator(TakesPairs):
                     "check the corpus's language and level (lemma or form), or take another condition"
                 )
             model = fit_counts(counts, targets, self.condition, preset, svm)
-        if targets.kind != "rating":
-            model = replace(model, calibrator=partial(calibrate, model, counts, targets, svm))
-        self.model_ = model
+        self.model_ = replace(model, calibrator=partial(calibrate, model, counts, targets, svm))
         self.n_features_in_ = 2
         return self
 

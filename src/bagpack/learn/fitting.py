@@ -10,7 +10,7 @@ import numpy as np
 
 from bagpack.errors import UsageError
 from bagpack.learn import calibration
-from bagpack.learn.features import Learned, Preset, get_preset
+from bagpack.learn.features import Features, Learned, Preset, get_preset
 from bagpack.learn.model import LinearModel, TrainingPairs, pair_hashes
 from bagpack.learn.svm import SvmSettings, by_gram, pair_gram, solve
 from bagpack.learn.targets import Targets, check_trainable, chosen_labels
@@ -23,13 +23,19 @@ if TYPE_CHECKING:
 WHOLE = "v1v2v12"
 
 
-def condition_grams(
+def condition_features(
     counts: PairCounts, conditions: Iterable[str], preset: Preset, learned: Learned
-) -> dict[str, Floats]:
-    """Gram matrix of each condition; that of v1v2v12 is the sum of the two others."""
+) -> dict[str, Features]:
+    """Features of each condition; v1v2v12 has those of the two others, which are given too."""
     needed = {part for name in conditions for part in (("v1v2", "v12") if name == WHOLE else (name,))}
-    grams = {name: pair_gram(preset.features(learned, counts, name)) for name in sorted(needed)}
-    if WHOLE in conditions:
+    found = {name: preset.features(learned, counts, name) for name in sorted(needed)}
+    return {**found, WHOLE: found["v1v2"].joined(found["v12"])} if WHOLE in conditions else found
+
+
+def condition_grams(features: Mapping[str, Features], conditions: Iterable[str]) -> dict[str, Floats]:
+    """Gram matrix of each condition; that of v1v2v12 is the sum of the two others."""
+    grams = {name: pair_gram(own) for name, own in features.items() if name != WHOLE}
+    if WHOLE in features:
         grams[WHOLE] = grams["v1v2"] + grams["v12"]
     return {name: grams[name] for name in conditions}
 
@@ -44,7 +50,7 @@ def shared_grams(
     """
     if (preset.learns and learned is None) or not by_gram(len(counts)):
         return {}
-    return condition_grams(counts, conditions, preset, learned or {})
+    return condition_grams(condition_features(counts, conditions, preset, learned or {}), conditions)
 
 
 def fit_counts(
@@ -85,19 +91,22 @@ def fold_decisions(
 
     What the preset learns is ``learned`` before, or from the training rows.
     """
-    out, own, rows, tested = {}, targets[train], counts[train], counts[test]
-    if learned is None:
-        learned = {} if grams else preset.learn(rows, conditions[0] if len(conditions) == 1 else WHOLE)
-    parts = {} if grams else shared_grams(rows, conditions, preset, learned)
-    for name in conditions:
-        if grams:
+    out, own = {}, targets[train]
+    if grams:
+        for name in conditions:
             dual = solve(grams[name][np.ix_(train, train)], own, svm)
-            values = grams[name][np.ix_(test, train)] @ dual.coef
-        else:
-            features = preset.features(learned, rows, name)
-            dual = solve(parts.get(name, features), own, svm)
-            values = preset.features(learned, tested, name).decisions(features.combine(dual.coef))
-        out[name] = values + dual.intercept
+            out[name] = grams[name][np.ix_(test, train)] @ dual.coef + dual.intercept
+        return out
+    rows = counts[train]
+    if learned is None:
+        learned = preset.learn(rows, conditions[0] if len(conditions) == 1 else WHOLE)
+    features, tested = (
+        condition_features(some, conditions, preset, learned) for some in (rows, counts[test])
+    )
+    parts = condition_grams(features, conditions) if by_gram(len(rows)) else {}
+    for name in conditions:
+        dual = solve(parts.get(name, features[name]), own, svm)
+        out[name] = tested[name].decisions(features[name].combine(dual.coef)) + dual.intercept
     return out
 
 

@@ -51,13 +51,7 @@ class Targets:
 
 
 def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> Targets:
-    """Encode ``y``: one label per pair, or ratings.
-
-    Examples
-    --------
-    >>> encode_targets(["part", "kind", "kind"]).classes
-    ('kind', 'part')
-    """
+    """Encode ``y``: one label per pair, or ratings."""
     if isinstance(y, Targets):
         return y
     y = _column(y)

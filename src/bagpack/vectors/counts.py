@@ -265,11 +265,8 @@ class CountCache:
         return self._counted(asked, 6, source.count_pairs)
 
     def _counted(
-        self,
-        asked: Mapping[Any, Any],
-        segments: int,
-        count: Callable[[Any, Basis, CountSettings], tuple[Csr, I64]],
-    ) -> tuple[Csr, I64]:
+        self, asked: Mapping[Any, Any], segments: int, count: Callable[[Any, Basis, CountSettings], tuple[Csr, I64]]
+    ) -> tuple[Csr, I64]:  # fmt: skip
         """Rows and integers of what is asked for, by key; what is new is counted first."""
         if self._entries > MOST_ENTRIES:
             self._rows, self._entries = {}, 0  # another thread may be reading the old ones

@@ -15,17 +15,8 @@ from bagpack.artefacts import MANIFEST, Artefact, Kind, is_kind, new_artefact, o
 from bagpack.basis import Basis
 from bagpack.contexts.count import make_rows
 from bagpack.contexts.windows import CountSettings
-from bagpack.corpus.format import (
-    Array,
-    Numbers,
-    ascending,
-    below,
-    check,
-    check_entries,
-    damages,
-    strings,
-    write_arrays,
-)
+from bagpack.corpus import format
+from bagpack.corpus.format import Array, Numbers, ascending, below, strings
 from bagpack.corpus.strings import Strings
 from bagpack.errors import StoreError, UsageError
 from bagpack.files import map_array, replacing, write_bytes
@@ -71,7 +62,6 @@ ARRAYS = {
     "rows.swapped": Array("|u1", "rows", below("two")),
 }
 
-
 NUMBERS = ("pairs", "words", "distinct_pairs", "terms")
 ENTRIES = {**dict.fromkeys(NUMBERS, int), "settings": dict, "source": {"path": str, "content_hash": str}}
 
@@ -110,7 +100,7 @@ def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None
         "bagpack": __version__,
     }
     with new_artefact(path, MATRIX, overwrite=overwrite) as draft:
-        write_arrays(draft.directory, arrays, ARRAYS)
+        format.write_arrays(draft.directory, arrays, ARRAYS)
         write_bytes(draft.directory / "basis.tsv", counts.basis.to_tsv().encode())
         draft.manifest = manifest
 
@@ -118,7 +108,7 @@ def save_counts(counts: PairCounts, path: Path, overwrite: bool = False) -> None
 def _open(path: Path) -> tuple[Artefact, dict[str, int], CountSettings]:
     """The matrix at a path, the lengths of its arrays, and how it was counted."""
     matrix = open_artefact(path, MATRIX)
-    check_entries(matrix.manifest, ENTRIES, path / MANIFEST)
+    format.check_entries(matrix.manifest, ENTRIES, path / MANIFEST)
     try:
         settings = CountSettings.from_dict(matrix.manifest["settings"])
     except (KeyError, TypeError, UsageError) as error:
@@ -136,7 +126,7 @@ def open_arrays(
 ) -> dict[str, Values]:
     """The arrays of an artefact, memory-mapped, once their lengths and values are as declared: kernels do not check."""
     files = {name: stored.file(name) for name in declared}
-    check(stored.data, declared, numbers, cure)
+    format.check(stored.data, declared, numbers, cure)
     return {name: map_array(file, declared[name].dtype) for name, file in files.items()}
 
 
@@ -173,7 +163,7 @@ def verify_matrix(path: Path) -> Sequence[str]:
     """One message per damaged file."""
     matrix, numbers, _ = _open(path)
     files = {**ARRAYS, **matrix.manifest["checksums"]}  # an array without a checksum is damage
-    return matrix.damages(files) or list(damages(matrix.data, ARRAYS, numbers))
+    return matrix.damages(files) or list(format.damages(matrix.data, ARRAYS, numbers))
 
 
 # Export: a long table `w1 w2 feature count` of the counts that are not zero, for other tools ---------------------

@@ -141,10 +141,8 @@ class WordVectors:
         with new_artefact(path, KIND, overwrite=True) as draft:
             write_arrays(draft.directory, {name: attrgetter(name)(self) for name in ARRAYS}, ARRAYS)
             sizes = len(self.words), len(self.terms), self.rows.shape[1]
-            draft.manifest = {
-                "content_hash": self.corpus.content_hash,
-                **dict(zip(NUMBERS, sizes, strict=True)),
-            }
+            numbers = dict(zip(NUMBERS, sizes, strict=True))
+            draft.manifest = {"content_hash": self.corpus.content_hash, **numbers}
 
     @classmethod
     def open(cls, path: Path, corpus: Corpus) -> WordVectors:
