@@ -229,7 +229,9 @@ def test_defaults_of_index_are_those_of_the_library():
     assert {name: shown[name] for name in common} == {name: declared[name] for name in common}
 
 
-def test_no_password_is_recorded_with_a_result(monkeypatch):
+def test_no_password_is_recorded_with_a_result(cli, monkeypatch):
+    for address in ("tcp://me:s3/cr3t@host", "me:s3@cr3t@host", "tcp://host?pwd=s3cr3t"):
+        assert "cr3t" not in cli("basis", "my.bp", "--address", address).sentence(2)
     typed = ["evaluate", "my.bp", "d.tsv", "--address", "tcp://me:s3cret@host:8786"]
     monkeypatch.setattr("sys.argv", ["bagpack", *typed, "--basis", "http://h/x?api_key=s3cret&b=1"])
     kept = "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"

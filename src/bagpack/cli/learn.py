@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from dataclasses import asdict, replace
@@ -16,10 +15,6 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.evaluate.result import Evaluation
-
-_CREDENTIALS = re.compile(
-    r"(?<=://)[^/@\s]+@|(?<=[?&])[\w-]*(?:key|token|secret|password)[\w-]*=[^&\s'\"]*", re.I
-)
 
 
 def train(
@@ -260,4 +255,6 @@ def _show_result(
 
 def typed_command() -> str:
     """The command as it was typed, without passwords and keys."""
-    return _CREDENTIALS.sub("", shlex.join(["bagpack", *sys.argv[1:]]))
+    from bagpack.engines.base import hide_credentials
+
+    return hide_credentials(shlex.join(["bagpack", *sys.argv[1:]]))
