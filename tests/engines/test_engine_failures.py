@@ -137,10 +137,18 @@ def test_addresses_never_show_credentials(connect):
     assert str(address) == address.shown == "opensearch+https://host:5432/db?table=t&column=c"
     assert "hunter2" not in repr(address) + address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
     assert parse_address("some/dir").shown == "tantivy:some/dir"
-    own = parse_address(f"api:my.toml?host=http://me:{SECRET}@host:80&auth=hunter2")  # basic authentication echoed
+    own = parse_address(
+        f"api:my.toml?host=http://me:{SECRET}@host:80&auth=hunter2"
+    )  # basic authentication echoed
     assert own.shown == "api:my.toml?host=http%3A%2F%2Fhost%3A80"
     assert own.scrub("bWU6aHVudGVyMi94 and hunter2/x") == "*** and ***"
-    for user in ("//me:hunter2/x", "//me:22/hunter2", "//me:hunter2#x", "//me:hunter2?x", "me:hunter2"):  # no URLs
+    for user in (
+        "//me:hunter2/x",
+        "//me:22/hunter2",
+        "//me:hunter2#x",
+        "//me:hunter2?x",
+        "me:hunter2",
+    ):  # no URLs
         with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
             connect(f"opensearch+https:{user}@host:9200/docs")
         message(error)
