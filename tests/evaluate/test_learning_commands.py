@@ -9,7 +9,7 @@ import pytest
 
 import bagpack
 from bagpack.evaluate import questions as choice
-from tests.made_up import ROWS, table, train
+from tests.made_up import ROWS, table
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
 HEADER = ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
@@ -127,6 +127,8 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
         other.writestr("docProps/core.xml", "<mine/>")
     for place in (book, relations, tmp_path / "no" / "p.tsv"):
         assert cli(*args, place).code == 2
+    for name, value in (("folds", 3), ("columns", "w1=x"), ("split", "lexical")):
+        assert f"--{name}" in cli(*args[:-1], f"--{name}", value).sentence(2)
 
 
 def test_the_threshold_and_the_card_of_a_model(cli, store, relations, tmp_path):
@@ -240,9 +242,10 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
         return json.loads(done.out)
 
     assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
-    train("demo/m.bpm", "demo/pairs.tsv", "demo/m.model")
+    assert cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores").code == 0
     expected = shown("explain", "demo/m.model", *explain)
     before = shown("evaluate", "demo/m.bpm", relations, *how)
+    assert "counted already" in cli("evaluate", "demo/m.bpm", relations, "-b", 10).sentence(2)
     from_store = shown("evaluate", "demo/my.bp", relations, "-b", 20, *how)
     assert before["conditions"] == from_store["conditions"] and before["corpus"]["tokens"] > 1000
 

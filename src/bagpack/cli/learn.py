@@ -46,8 +46,8 @@ def train(
     from bagpack.evaluate.train import TrainOptions, train_file
     from bagpack.find.negatives import draw_background
 
-    if no_scores and report is not None:
-        raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")
+    if no_scores and (report is not None or folds is not None):
+        raise UsageError("--report and --folds are about scores, which --no-scores omits; remove one of them")
     options = TrainOptions(
         preset=preset, condition=condition, C=cost, columns=opt.parse_columns(columns), precision=precision,
         background=partial(draw_background, number=background, seed=seed) if background else None,

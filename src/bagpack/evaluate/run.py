@@ -108,8 +108,10 @@ def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | 
     file = read_text_file(path)
     if not has_questions(file):
         return evaluate_rows(load_rows(source, file, options), options)
-    if options.test is not None or options.split != "random":
-        raise UsageError(f"{file.name} holds questions, which have no --test and no --split; remove them")
+    if options.test is not None or options.split != "random" or options.columns:
+        raise UsageError(
+            f"{file.name} holds questions, which have no --test, --split or --columns; remove them"
+        )
     return answer_questions(source, file, options)
 
 
@@ -182,6 +184,8 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
     corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
     how: dict[str, Any] = {"corpus": corpus, "seed": options.seed, "C": options.svm.C}
     if read.kind == "analogies":
+        if options.folds is not None:
+            raise UsageError(f"{read.path} holds analogies, which need no folds; remove --folds")
         found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
     else:
         how |= {"folds": options.folds or 10, "transductive": options.transductive}
@@ -200,6 +204,10 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
 def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) -> PairCounts:
     """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
     if is_matrix(Path(path)):
+        if options not in (CountOptions(), CountOptions(DEFAULT_B)):
+            raise UsageError(
+                f"{path} is counted already; remove -b, --basis, --limit and --windows, or name the store"
+            )
         return PairCounts.open(path).rows_of(pairs)
     source = open_source(path)
     progress()("basis", 0, 0)
