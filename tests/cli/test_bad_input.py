@@ -214,7 +214,7 @@ def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
     assert sum(map(len, options.values())) <= 150
     for name, own in options.items():
         shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 50 and max(map(len, shown.splitlines())) <= 80, name
+        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= 80, name
         assert all(max(param.opts, key=len) in shown and param.help for param in own)
     shown = cli("--help").out
     places = [shown.index(f"\n{panel}:\n") for panel in COMMANDS]

@@ -180,7 +180,7 @@ def evaluate(
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:
-    """Cross-validate on a data set, or answer multiple-choice questions.
+    """Cross-validate on a data set, or answer questions.
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """

@@ -121,9 +121,9 @@ Pos = Annotated[str | None, value("CLASSES", "noun, name, verb, adjective, other
 Among = Annotated[str | None, value("FILE", "Only pairs of these terms, one per line.", callback=_data)]
 Host = Annotated[str, value("HOST", "The address to listen on.")]
 Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
-Format = Annotated[str, value("NAME", "auto, text, vertical, conllu, jsonl, …")]
+Format = Annotated[str, value("NAME", "text, vertical, conllu, jsonl, …")]
 Language = Annotated[str, value("CODE", "Language of raw text, such as en.")]
-Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count lemmas or forms: lemma, form.")]
+Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count by lemma or form.")]
 
 
 @dataclass
