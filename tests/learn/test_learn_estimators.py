@@ -4,6 +4,7 @@ import copy
 import pickle
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -205,7 +206,10 @@ def test_saved_pickled_and_trained_by_the_command_a_model_answers_alike(world, t
     vectorizer = bagpack.PairVectorizer(str(world.store), b=40)
     classifier = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)
     again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)))
+    search = partial(bagpack.find_pairs, world.store, label="part", top=20, sentences=False)
+    found = search(model=classifier.model_)  # ranked by probabilities, which are not there yet
     saved = bagpack.load(save_model(classifier.model_, tmp_path / "saved.model"))
+    assert found.rows == search(model=saved).rows and len(found) == 20
     for own in (again, saved):
         np.testing.assert_allclose(own.predict_proba(PAIRS), classifier.predict_proba(PAIRS), atol=1e-9)
     model = bagpack.load(train(world.store, world.table, tmp_path / "m.model", preset=preset, precision=0.8))
