@@ -204,8 +204,11 @@ def spent(searches, cache):
 
 
 @pytest.mark.parametrize("end", ["failure", "Ctrl-C"])
-def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path):
-    out, cache = tmp_path / "s.bps", tmp_path / "c"
+def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path, monkeypatch):
+    out, cache, made = tmp_path / "s.bps", tmp_path / "c", []
+    monkeypatch.setattr(
+        "bagpack.engines.fetch.Requests", lambda *how: made.append(Requests(*how)) or made[-1]
+    )
 
     def fail(number):
         if end == "failure":
@@ -219,6 +222,7 @@ def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path):
         fetch_snippets(PAIRS, searches.url, out, cache=cache)
     assert end != "failure" or "what was answered is kept" in str(raised.value)
     assert 5 <= len(searches) < 27 and not out.exists()
+    assert made[0].stopped.is_set(), "no other try, no other page"
     answered = 5 if end == "failure" else len(searches)
     searches.clear()
     searches.then = lambda number: None

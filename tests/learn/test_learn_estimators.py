@@ -114,20 +114,17 @@ REFUSED = [
     ("abc", "one answer per pair"),
     ([f"label{i}" for i in range(1_001)], "1,001 different labels for 1,001 pairs"),
     ([1.5, 2.5], "Unknown label type: continuous"),
+    (["high"], "ratings are not all numbers"),
+    ([1.0, np.nan], "has a rating that is not a finite number"),
+    ([1.0, np.inf], "row 2 has a rating"),
 ]
 
 
 @pytest.mark.parametrize(("y", "sentence"), REFUSED)
-def test_labels_that_make_no_sense_are_refused(y, sentence):
+def test_answers_that_make_no_sense_are_refused(y, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
-        encode_targets(y)
+        encode_targets(y, kind="rating" if "rating" in sentence else "labels")
     assert isinstance(raised.value, ValueError)
-
-
-@pytest.mark.parametrize("ratings", [["high"], [1.0, np.nan], [1.0, np.inf]])
-def test_ratings_that_are_no_numbers_are_refused(ratings):
-    with pytest.raises(InputError, match="rating"):
-        encode_targets(ratings, kind="rating")
 
 
 def test_what_cannot_be_used_is_refused(data, corpus):
