@@ -226,19 +226,14 @@ def parse_columns(text: str) -> dict[str, str] | None:
     return columns or None
 
 
-def count_settings(windows: str, limit: str) -> Any:
-    from bagpack.contexts.windows import CountSettings, parse_limit
-    from bagpack.contexts.windows import Windows as Sizes
-
-    return CountSettings(Sizes.parse(windows), parse_limit(limit))
-
-
 def counting(
     b: int | None, basis: str | None = None, limit: str = "5000", windows: str = "4/2-5-2"
 ) -> CountOptions:
+    from bagpack.contexts.windows import CountSettings, parse_limit
+    from bagpack.contexts.windows import Windows as Sizes
     from bagpack.evaluate.run import CountOptions
 
-    return CountOptions(b, basis, count_settings(windows, limit))
+    return CountOptions(b, basis, CountSettings(Sizes.parse(windows), parse_limit(limit)))
 
 
 def selected(store: str, where: str | None) -> str:

@@ -131,7 +131,8 @@ class Address:
         own = [value for name, value in self.options.items() if _SECRET.search(name)]
         for found in re.findall(_USER, " ".join([f"//{parts.netloc}", *self.options.values()])):
             if password := found[:-1].partition(":")[2]:
-                own += [password, found[:-1], basic(unquote(found[:-1]))]
+                encoded = base64.b64encode(unquote(found[:-1]).encode()).decode()  # as the request has them
+                own += [password, found[:-1], encoded]
         for secret in sorted(filter(None, [*own, *secrets]), key=len, reverse=True):
             for written in {secret, unquote(secret), quote(secret, safe="")}:
                 message = message.replace(written, HIDDEN)
@@ -144,11 +145,6 @@ class Address:
 def hide_credentials(text: str) -> str:
     """A text without the users, passwords and secret options of the addresses in it."""
     return _CREDENTIALS.sub("", text)
-
-
-def basic(user: str) -> str:
-    """`USER:PASSWORD` as HTTP's basic authentication sends it."""
-    return base64.b64encode(user.encode()).decode()
 
 
 def parse_address(url: str) -> Address:

@@ -7,12 +7,13 @@ BAGPACK_ENGINE_PASSWORD, an API key of Elasticsearch from BAGPACK_ENGINE_API_KEY
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from bagpack.engines.base import BusyError, Snippet, basic
+from bagpack.engines.base import BusyError, Snippet
 from bagpack.engines.http import HttpEngine, RefusedError, clean_text, clean_texts, lookup
 from bagpack.engines.sentences import index_word
 from bagpack.errors import UsageError
@@ -58,12 +59,12 @@ class OpenSearch(HttpEngine):
             os.environ.get(f"BAGPACK_ENGINE_{n}", "") for n in ("API_KEY", "USER", "PASSWORD")
         )
         user, own = unquote(parts.username or "") or user, unquote(parts.password or "") or password
-        headers = {}
+        headers, encoded = {}, base64.b64encode(f"{user}:{own}".encode()).decode()
         if key and address.scheme.startswith("elasticsearch"):
             headers["authorization"] = f"ApiKey {key}"
         elif user:
-            headers["authorization"] = f"Basic {basic(f'{user}:{own}')}"
-        self.start(f"{protocol}://{host}:{port}", headers, [password, key, basic(f"{user}:{own}")])
+            headers["authorization"] = f"Basic {encoded}"
+        self.start(f"{protocol}://{host}:{port}", headers, [password, key, encoded])
         try:
             found = self.request("GET", f"/{self._index}/_mapping")
         except RefusedError as error:
