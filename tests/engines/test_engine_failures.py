@@ -142,13 +142,7 @@ def test_addresses_never_show_credentials(connect):
     )  # basic authentication echoed
     assert own.shown == "api:my.toml?host=http%3A%2F%2Fhost%3A80"
     assert own.scrub("bWU6aHVudGVyMi94 and hunter2/x") == "*** and ***"
-    for user in (
-        "//me:hunter2/x",
-        "//me:22/hunter2",
-        "//me:hunter2#x",
-        "//me:hunter2?x",
-        "me:hunter2",
-    ):  # no URLs
+    for user in ("//me:hunter2/x", "//me:22/hunter2", "//me:hunter2#x", "//me:hunter2?x", "me:hunter2"):
         with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
             connect(f"opensearch+https:{user}@host:9200/docs")
         message(error)

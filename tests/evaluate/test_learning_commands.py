@@ -48,11 +48,9 @@ def test_predictions_are_written_by_the_name_of_the_file(cli, store, run, relati
     assert len(set(expected)) > 20
     refused = cli("evaluate", store, *args, relations, "-b", 50)
     assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
-    for wrong in (
-        ("--precision", 1.5), ("--folds", 1), ("--seed", -1), ("--split", "x"), ("--condition", "v3"), ("--preset", "x")
-    ):  # fmt: skip
-        done = cli("evaluate", store, relations, *wrong)
-        assert done.code == 2 and wrong[0] in done.err
+    for wrong in ("--precision=1.5", "--folds=1", "--seed=-1", "--split=x", "--condition=v3", "--preset=x"):
+        done = cli("evaluate", store, relations, wrong)
+        assert done.code == 2 and wrong.partition("=")[0] in done.err
 
 
 def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, run, relations, write):
@@ -86,10 +84,8 @@ def test_evaluate_uses_what_it_is_given_and_notes_what_it_does_not_compute(run, 
     rows = [(a, b, "Kind" if k < 8 else label) for k, (a, b, label) in enumerate(ROWS)]
     base = ("evaluate", write("typed.tsv", table(rows)), "--folds", 3, "--condition", "v12")
     plain = run(*base)
-    assert (
-        any("'kind' (16 rows), 'Kind' (8 rows)" in note for note in plain["notes"])
-        and plain["learning_curve"]
-    )
+    assert any("'kind' (16 rows), 'Kind' (8 rows)" in note for note in plain["notes"])
+    assert plain["learning_curve"]
     for name, value in (("C", "0.001"), ("preset", "paper"), ("split", "lexical")):
         other = run(*base, f"--{name}" if name != "C" else "-C", value)
         assert plain["settings"][name] != other["settings"][name] and str(other["settings"][name]) == value
