@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from bagpack.numbers import many
 from bagpack.tasks.files import read_text_file
 from bagpack.tasks.questions import read_any
 from bagpack.vectors.counts import PairCounts
-from bagpack.vectors.storage import is_matrix
 
 if TYPE_CHECKING:
     from bagpack.arrays import Bools, Index
@@ -63,9 +61,7 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
             }
             published.append({"name": f"paper, {name}", "scores": scores})
         return replace(found, references=published)
-    if options.counting.b is None and not is_matrix(Path(source)):
-        options = replace(options, counting=replace(options.counting, b=RELATIONS_B))
-    rows = load_rows(source, file, options)
+    rows = load_rows(source, file, options, RELATIONS_B)
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
     how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}
