@@ -20,8 +20,8 @@ DIVISIONS = {
     "SemEval-2007 task 4": ("random", 10, 20),
     "BLESS, lexical split": ("lexical", 5, 20),
     "ConceptNet, lexical split": ("lexical", 5, 20),
-    "DiffVec, lexical split": ("lexical", 5, 5),
-    "CogALex VI": ("fixed", 1, 5),
+    "DiffVec, lexical split": ("lexical", 5, 15),
+    "CogALex VI": ("fixed", 1, 20),
 }
 COMPARED = {"no cosine": ModernVariant(cosine=0), "with difference": ModernVariant(difference=True)}
 

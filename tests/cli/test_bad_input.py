@@ -170,17 +170,11 @@ def test_the_message_says_what_was_meant(cli, place, monkeypatch, line):
     typed, parts = line.split("\t")
     monkeypatch.chdir(place)
     before = sorted(place.iterdir())
-    done = cli(*shlex.split(typed))
+    done = cli(*shlex.split(typed.replace("NINES", "9" * 5000)))
     assert (done.code, done.out, sorted(place.iterdir())) == (2, "", before)
     first = done.err.splitlines()[0]
     assert first.startswith("bagpack: ")
     assert [part for part in parts.replace(";", "").replace(",", "").split() if part not in first] == []
-
-
-def test_a_number_of_thousands_of_digits_is_refused(cli, place):
-    assert "999" in cli(
-        "vectors", place / "my.bp", place / "data.tsv", "--out", "m", "--limit", "9" * 5000
-    ).sentence(2)
 
 
 @pytest.mark.parametrize("command", GONE)
@@ -198,10 +192,8 @@ def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
 
 def test_options_of_all_commands_are_given_before_or_after(cli, place, monkeypatch):
     monkeypatch.chdir(place)
-    for args in (("--quiet", "check", "my.bp", "data.tsv"), ("check", "my.bp", "-q", "data.tsv", "--jobs=1")):
-        assert cli(*args).code == 0
-    for args in ("--jobs 0 basis my.bp", "basis my.bp -j0", "basis my.bp --jobs 0"):
-        assert "--jobs must be at least 1" in cli(*args.split()).sentence(2)
+    for typed in ("--quiet check my.bp data.tsv", "check my.bp -q data.tsv --jobs=1", "contexts my.bp -- -q"):
+        assert cli(*typed.split()).code == 0
 
 
 def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
@@ -214,7 +206,7 @@ def test_the_help_is_short_and_every_option_is_described(cli, monkeypatch):
     assert sum(map(len, options.values())) <= 150
     for name, own in options.items():
         shown = cli(*name.split(), "--help").out
-        assert len(shown.splitlines()) <= 50 and max(map(len, shown.splitlines())) <= 80, name
+        assert len(shown.splitlines()) <= 40 and max(map(len, shown.splitlines())) <= 80, name
         assert all(max(param.opts, key=len) in shown and param.help for param in own)
     shown = cli("--help").out
     places = [shown.index(f"\n{panel}:\n") for panel in COMMANDS]
@@ -229,7 +221,9 @@ def test_defaults_of_index_are_those_of_the_library():
     assert {name: shown[name] for name in common} == {name: declared[name] for name in common}
 
 
-def test_no_password_is_recorded_with_a_result(monkeypatch):
+def test_no_password_is_recorded_with_a_result(cli, monkeypatch):
+    for address in ("tcp://me:s3/cr3t@host", "me:s3@cr3t@host", "tcp://host?pwd=s3cr3t"):
+        assert "cr3t" not in cli("basis", "my.bp", "--address", address).sentence(2)
     typed = ["evaluate", "my.bp", "d.tsv", "--address", "tcp://me:s3cret@host:8786"]
     monkeypatch.setattr("sys.argv", ["bagpack", *typed, "--basis", "http://h/x?api_key=s3cret&b=1"])
     kept = "bagpack evaluate my.bp d.tsv --address tcp://host:8786 --basis 'http://h/x?&b=1'"

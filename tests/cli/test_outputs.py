@@ -56,12 +56,8 @@ def test_it_is_reported_before_the_work(cli, report, tmp_path):
 def test_a_page_of_ours_and_an_empty_file_are_replaced(cli, report, model, tmp_path):
     page = tmp_path / "page.html"
     page.touch(0o600)
-    explain = ("explain", model, "cat", "lion", "--html", page)
-    for command, part in (
-        (report(page), b"Scores</h2>"),
-        (explain, b"<main>"),
-        (report(page), b"Scores</h2>"),
-    ):
+    scores = report(page), b"Scores</h2>"
+    for command, part in (scores, (("explain", model, "cat", "lion", "--html", page), b"<main>"), scores):
         assert cli(*command).code == 0
         assert part in page.read_bytes()
     assert page.stat().st_mode & 0o777 == 0o600
@@ -174,9 +170,8 @@ def test_predictions_as_a_table(cli, trained, data, tmp_path):
         assert refuses(cli(*args), "exists already")
         assert cli(*args, "--overwrite").code == 0
     assert (tmp_path / "p.tsv").read_text() == shown
-    assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == [
-        row.split("\t")[:3] for row in shown.splitlines()
-    ]
+    wanted = [row.split("\t")[:3] for row in shown.splitlines()]
+    assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == wanted
     assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "which this command reads")
     assert data.read_text() == PAIRS
 

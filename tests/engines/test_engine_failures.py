@@ -137,9 +137,14 @@ def test_addresses_never_show_credentials(connect):
     assert str(address) == address.shown == "opensearch+https://host:5432/db?table=t&column=c"
     assert "hunter2" not in repr(address) + address.scrub(f"bad url {url} with hunter2/x and {SECRET}")
     assert parse_address("some/dir").shown == "tantivy:some/dir"
-    for password in ("hunter2/x", "22/hunter2", "hunter2#x", "hunter2?x"):  # not written as in a URL
+    own = parse_address(
+        f"api:my.toml?host=http://me:{SECRET}@host:80&auth=hunter2"
+    )  # basic authentication echoed
+    assert own.shown == "api:my.toml?host=http%3A%2F%2Fhost%3A80"
+    assert own.scrub("bWU6aHVudGVyMi94 and hunter2/x") == "*** and ***"
+    for user in ("//me:hunter2/x", "//me:22/hunter2", "//me:hunter2#x", "//me:hunter2?x", "me:hunter2"):
         with pytest.raises(BagpackError, match="check its host and port, and write / as %2F") as error:
-            connect(f"opensearch+https://me:{password}@host:9200/docs")
+            connect(f"opensearch+https:{user}@host:9200/docs")
         message(error)
 
 
@@ -193,8 +198,11 @@ def spent(searches, cache):
 
 
 @pytest.mark.parametrize("end", ["failure", "Ctrl-C"])
-def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path):
-    out, cache = tmp_path / "s.bps", tmp_path / "c"
+def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path, monkeypatch):
+    out, cache, made = tmp_path / "s.bps", tmp_path / "c", []
+    monkeypatch.setattr(
+        "bagpack.engines.fetch.Requests", lambda *how: made.append(Requests(*how)) or made[-1]
+    )
 
     def fail(number):
         if end == "failure":
@@ -208,6 +216,7 @@ def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path):
         fetch_snippets(PAIRS, searches.url, out, cache=cache)
     assert end != "failure" or "what was answered is kept" in str(raised.value)
     assert 5 <= len(searches) < 27 and not out.exists()
+    assert made[0].stopped.is_set(), "no other try, no other page"
     answered = 5 if end == "failure" else len(searches)
     searches.clear()
     searches.then = lambda number: None

@@ -9,7 +9,7 @@ import pytest
 
 import bagpack
 from bagpack.evaluate import questions as choice
-from tests.made_up import ROWS, table, train
+from tests.made_up import ROWS, table
 
 CONDITIONS = ["v1v2", "v12", "v1v2v12"]
 HEADER = ["w1", "w2", "label", "probability", "kind", "part", "tool", "together", "trained"]
@@ -48,11 +48,9 @@ def test_predictions_are_written_by_the_name_of_the_file(cli, store, run, relati
     assert len(set(expected)) > 20
     refused = cli("evaluate", store, *args, relations, "-b", 50)
     assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
-    for wrong in (
-        ("--precision", 1.5), ("--folds", 1), ("--seed", -1), ("--split", "x"), ("--condition", "v3"), ("--preset", "x")
-    ):  # fmt: skip
-        done = cli("evaluate", store, relations, *wrong)
-        assert done.code == 2 and wrong[0] in done.err
+    for wrong in ("--precision=1.5", "--folds=1", "--seed=-1", "--split=x", "--condition=v3", "--preset=x"):
+        done = cli("evaluate", store, relations, wrong)
+        assert done.code == 2 and wrong.partition("=")[0] in done.err
 
 
 def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, store, run, relations, write):
@@ -86,10 +84,8 @@ def test_evaluate_uses_what_it_is_given_and_notes_what_it_does_not_compute(run, 
     rows = [(a, b, "Kind" if k < 8 else label) for k, (a, b, label) in enumerate(ROWS)]
     base = ("evaluate", write("typed.tsv", table(rows)), "--folds", 3, "--condition", "v12")
     plain = run(*base)
-    assert (
-        any("'kind' (16 rows), 'Kind' (8 rows)" in note for note in plain["notes"])
-        and plain["learning_curve"]
-    )
+    assert any("'kind' (16 rows), 'Kind' (8 rows)" in note for note in plain["notes"])
+    assert plain["learning_curve"]
     for name, value in (("C", "0.001"), ("preset", "paper"), ("split", "lexical")):
         other = run(*base, f"--{name}" if name != "C" else "-C", value)
         assert plain["settings"][name] != other["settings"][name] and str(other["settings"][name]) == value
@@ -110,7 +106,7 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
     assert done.code == 0, done.err
     assert [corpus.path.name for corpus, _ in made] == [store.name], "analogies use the store's wide vectors"
     assert done.out.count("✓") + done.out.count("✗") + done.out.count("?") >= 30
-    assert "10 of 12 questions; bagpack evaluate --predictions FILE.tsv writes them all" in done.out
+    assert "bagpack evaluate --predictions FILE.tsv writes the picks of all 12 questions" in done.out
     header, *rows = (line.split("\t") for line in picks.read_text().splitlines())
     assert header == ["id", "stem", "answer", *(x for name in CONDITIONS for x in (name, f"{name} right"))]
     assert len(rows) == 12
@@ -127,6 +123,8 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
         other.writestr("docProps/core.xml", "<mine/>")
     for place in (book, relations, tmp_path / "no" / "p.tsv"):
         assert cli(*args, place).code == 2
+    for name, value in (("folds", 3), ("columns", "w1=x"), ("split", "lexical")):
+        assert f"--{name}" in cli(*args[:-1], f"--{name}", value).sentence(2)
 
 
 def test_the_threshold_and_the_card_of_a_model(cli, store, relations, tmp_path):
@@ -240,9 +238,10 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
         return json.loads(done.out)
 
     assert cli("vectors", "demo/my.bp", "demo/pairs.tsv", "-b", 20, "--out", "demo/m.bpm", "-j", 1).code == 0
-    train("demo/m.bpm", "demo/pairs.tsv", "demo/m.model")
+    assert cli("train", "demo/m.bpm", "demo/pairs.tsv", "--out", "demo/m.model", "--no-scores").code == 0
     expected = shown("explain", "demo/m.model", *explain)
     before = shown("evaluate", "demo/m.bpm", relations, *how)
+    assert "counted already" in cli("evaluate", "demo/m.bpm", relations, "-b", 10).sentence(2)
     from_store = shown("evaluate", "demo/my.bp", relations, "-b", 20, *how)
     assert before["conditions"] == from_store["conditions"] and before["corpus"]["tokens"] > 1000
 

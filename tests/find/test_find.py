@@ -71,6 +71,7 @@ def test_scores_of_a_model_are_those_of_predict_in_the_better_order(everything, 
     np.testing.assert_allclose([row.score for row in everything], decisions, atol=1e-6)
     assert (decisions >= turned).all() and (decisions > turned).any()
     assert list(decisions) == sorted(decisions, reverse=True)
+    assert "PMI" not in " ".join(everything.notes)  # as for several labels, which compete
     assert [row.rank for row in everything] == list(range(1, len(everything) + 1))
     counts = [tuple(sum(s.count(word) for s in SENTENCES) for word in pair) for pair in pairs[:3]]
     assert [(row.n_w1, row.n_w2) for row in everything[:3]] == counts

@@ -4,6 +4,7 @@ import copy
 import pickle
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -113,20 +114,17 @@ REFUSED = [
     ("abc", "one answer per pair"),
     ([f"label{i}" for i in range(1_001)], "1,001 different labels for 1,001 pairs"),
     ([1.5, 2.5], "Unknown label type: continuous"),
+    (["high"], "ratings are not all numbers"),
+    ([1.0, np.nan], "has a rating that is not a finite number"),
+    ([1.0, np.inf], "row 2 has a rating"),
 ]
 
 
 @pytest.mark.parametrize(("y", "sentence"), REFUSED)
-def test_labels_that_make_no_sense_are_refused(y, sentence):
+def test_answers_that_make_no_sense_are_refused(y, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
-        encode_targets(y)
+        encode_targets(y, kind="rating" if "rating" in sentence else "labels")
     assert isinstance(raised.value, ValueError)
-
-
-@pytest.mark.parametrize("ratings", [["high"], [1.0, np.nan], [1.0, np.inf]])
-def test_ratings_that_are_no_numbers_are_refused(ratings):
-    with pytest.raises(InputError, match="rating"):
-        encode_targets(ratings, kind="rating")
 
 
 def test_what_cannot_be_used_is_refused(data, corpus):
@@ -205,7 +203,10 @@ def test_saved_pickled_and_trained_by_the_command_a_model_answers_alike(world, t
     vectorizer = bagpack.PairVectorizer(str(world.store), b=40)
     classifier = RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)
     again = pickle.loads(pickle.dumps(RelationClassifier(vectorizer, preset=preset).fit(PAIRS, LABELS)))
+    search = partial(bagpack.find_pairs, world.store, label="part", top=20, sentences=False)
+    found = search(model=classifier.model_)  # ranked by probabilities, which are not there yet
     saved = bagpack.load(save_model(classifier.model_, tmp_path / "saved.model"))
+    assert found.rows == search(model=saved).rows and len(found) == 20
     for own in (again, saved):
         np.testing.assert_allclose(own.predict_proba(PAIRS), classifier.predict_proba(PAIRS), atol=1e-9)
     model = bagpack.load(train(world.store, world.table, tmp_path / "m.model", preset=preset, precision=0.8))

@@ -159,11 +159,8 @@ def test_many_groups_are_left_to_the_report_and_said_so(ratings):
 
 def test_sentences_that_sum_up(relations):
     """Whether more pairs help; a precision that is not reached, and one that no threshold reaches."""
-    for gain, low, answer in (
-        (0.05, 0.01, "would"),
-        (0.02, -0.01, "may"),
-        (0.004, 0.001, "would probably not"),
-    ):
+    gains = {"would": (0.05, 0.01), "may": (0.02, -0.01), "would probably not": (0.004, 0.001)}
+    for answer, (gain, low) in gains.items():
         relations["learning_curve"]["gain"] |= {"mean": gain, "low": low}
         assert f"{answer} help" in sections.curve_sentence(evaluation(relations))
     relations["abstention"]["precision_found"] = 0.845

@@ -60,16 +60,14 @@ def vectors(
     v1 holds the contexts of a pair's first word, v2 those of its second, v12 those of the two together.
     """
     from bagpack.artefacts import check_place
-    from bagpack.basis import Basis
+    from bagpack.evaluate.run import matrix_of
     from bagpack.files import check_not_read
     from bagpack.report.screens import show_matrix
     from bagpack.sheets import check_table
-    from bagpack.sources import open_source
     from bagpack.tasks.pairs import read_pairs
-    from bagpack.vectors.counts import count_pairs
     from bagpack.vectors.storage import MATRIX, export, is_export
 
-    settings = opt.count_settings(windows, limit)
+    counting = opt.counting(b, basis, limit, windows)
     exporting = is_export(out)
     check_not_read(out, store, pairs, basis)
     if out.exists() and not overwrite:
@@ -78,12 +76,9 @@ def vectors(
         check_table(out, "export", overwrite=overwrite)
     else:
         check_place(out, MATRIX, overwrite=True)
-    source = open_source(opt.selected(store, where))
     listed = read_pairs(pairs, opt.parse_columns(columns))
-    with opt.at_work(json) as progress:
-        progress("basis", 0, 0)
-        picked = source.pick_basis(b) if basis is None else Basis.open_for(basis, source)
-        matrix = count_pairs(source, listed.pairs, picked, settings)
+    with opt.at_work(json):
+        matrix = matrix_of(opt.selected(store, where), listed.pairs, counting)
     if exporting:
         export(matrix, out)
     else:
@@ -94,8 +89,8 @@ def vectors(
         "pairs": len(matrix),
         "duplicate_rows": len(matrix) - len(set(matrix.pairs)),
         "words": matrix.words.shape[0] - len(matrix.unknown_words),
-        "terms": len(picked),
-        "features": 10 * len(picked),
+        "terms": len(matrix.basis),
+        "features": 10 * len(matrix.basis),
         "pairs_seen_together": together,
         "pairs_never_together": len(matrix) - together,
         "unknown_words": matrix.unknown_words,

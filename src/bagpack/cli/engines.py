@@ -31,7 +31,7 @@ def fetch(
     overwrite: opt.Overwrite = False,
     json: opt.Json = False,
 ) -> None:
-    """Fetch contexts of pairs from a search engine; run again to continue."""
+    """Fetch contexts of pairs from a search engine; it can be resumed."""
     from bagpack.corpus.options import TextOptions
     from bagpack.engines.cache import RequestPolicy, default_cache
     from bagpack.engines.fetch import fetch_snippets

@@ -49,6 +49,8 @@ def find(
 
     if sum(given is not None for given in (examples, model, like)) != 1:
         raise UsageError("say what to look for: either EXAMPLES, or --model MODEL, or --like W1 W2")
+    if columns and examples is None:
+        raise UsageError("--columns names columns of EXAMPLES, which are not given; remove it")
     if out is not None:
         check_not_read(out, examples, among, known)
         check_found_file(out, overwrite)

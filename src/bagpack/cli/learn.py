@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from dataclasses import asdict, replace
@@ -16,10 +15,6 @@ from bagpack.errors import UsageError
 
 if TYPE_CHECKING:
     from bagpack.evaluate.result import Evaluation
-
-_CREDENTIALS = re.compile(
-    r"(?<=://)[^/@\s]+@|(?<=[?&])[\w-]*(?:key|token|secret|password)[\w-]*=[^&\s'\"]*", re.I
-)
 
 
 def train(
@@ -51,8 +46,8 @@ def train(
     from bagpack.evaluate.train import TrainOptions, train_file
     from bagpack.find.negatives import draw_background
 
-    if no_scores and report is not None:
-        raise UsageError("--report shows scores, and --no-scores omits them; give one of the two")
+    if no_scores and (report is not None or folds is not None):
+        raise UsageError("--report and --folds are about scores, which --no-scores omits; remove one of them")
     options = TrainOptions(
         preset=preset, condition=condition, C=cost, columns=opt.parse_columns(columns), precision=precision,
         background=partial(draw_background, number=background, seed=seed) if background else None,
@@ -185,7 +180,7 @@ def evaluate(
     report: opt.Report = None,
     json: opt.Json = False,
 ) -> None:
-    """Cross-validate on a data set, or answer multiple-choice questions.
+    """Cross-validate on a data set, or answer questions.
 
     v1v2 uses each word's own contexts, v12 those of the two together, v1v2v12 both.
     """
@@ -260,4 +255,6 @@ def _show_result(
 
 def typed_command() -> str:
     """The command as it was typed, without passwords and keys."""
-    return _CREDENTIALS.sub("", shlex.join(["bagpack", *sys.argv[1:]]))
+    from bagpack.engines.base import hide_credentials
+
+    return hide_credentials(shlex.join(["bagpack", *sys.argv[1:]]))

@@ -234,6 +234,7 @@ def _drop_output() -> None:
 
 def _fail(message: str, code: int) -> None:
     from bagpack.console import clean
+    from bagpack.engines.base import hide_credentials
 
-    print(f"bagpack: {clean(message)}", file=sys.stderr)
+    print(f"bagpack: {clean(hide_credentials(message))}", file=sys.stderr)
     sys.exit(code)

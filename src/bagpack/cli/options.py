@@ -121,9 +121,9 @@ Pos = Annotated[str | None, value("CLASSES", "noun, name, verb, adjective, other
 Among = Annotated[str | None, value("FILE", "Only pairs of these terms, one per line.", callback=_data)]
 Host = Annotated[str, value("HOST", "The address to listen on.")]
 Port = Annotated[int, value("N", "The port to listen on.", min=1, max=65535)]
-Format = Annotated[str, value("NAME", "auto, text, vertical, conllu, jsonl, …")]
+Format = Annotated[str, value("NAME", "text, vertical, conllu, jsonl, …")]
 Language = Annotated[str, value("CODE", "Language of raw text, such as en.")]
-Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count lemmas or forms: lemma, form.")]
+Level = Annotated[Literal["lemma", "form"], value("LEVEL", "Count by lemma or form.")]
 
 
 @dataclass
@@ -226,19 +226,14 @@ def parse_columns(text: str) -> dict[str, str] | None:
     return columns or None
 
 
-def count_settings(windows: str, limit: str) -> Any:
-    from bagpack.contexts.windows import CountSettings, parse_limit
-    from bagpack.contexts.windows import Windows as Sizes
-
-    return CountSettings(Sizes.parse(windows), parse_limit(limit))
-
-
 def counting(
     b: int | None, basis: str | None = None, limit: str = "5000", windows: str = "4/2-5-2"
 ) -> CountOptions:
+    from bagpack.contexts.windows import CountSettings, parse_limit
+    from bagpack.contexts.windows import Windows as Sizes
     from bagpack.evaluate.run import CountOptions
 
-    return CountOptions(b, basis, count_settings(windows, limit))
+    return CountOptions(b, basis, CountSettings(Sizes.parse(windows), parse_limit(limit)))
 
 
 def selected(store: str, where: str | None) -> str:

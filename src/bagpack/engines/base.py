@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import pkgutil
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,11 @@ CLASSES = {"tantivy": "tantivy:TantivyEngine", "api": "api:SearchApi"} | {
 HIDDEN = "***"
 T = TypeVar("T")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
-_SECRET = re.compile(r"pass|secret|token|key|user|credential", re.IGNORECASE)
+_NAMES = "pass|pwd|secret|token|key|user|auth|credential"  # parts of the names of options that are secret
+_SECRET = re.compile(_NAMES, re.IGNORECASE)
+# The lengths keep the time linear; a password may hold / and @, although a URL may not.
+_USER = r"[^/\s@:'\"]{0,64}:(?!//)[^\s'\"]{0,2048}@|(?<=//)[^/\s@'\"]+@"
+_CREDENTIALS = re.compile(rf"{_USER}|(?<=[?&])[\w-]{{0,64}}?(?:{_NAMES})[\w-]*=[^&\s'\"]*", re.IGNORECASE)
 
 
 class EngineError(BagpackError):
@@ -89,8 +94,9 @@ class Address:
     def parts(self) -> SplitResult:
         try:
             parts = urlsplit(self.url)
-            # me:12/secret@host: 12 is no port
-            split = bool(parts.netloc) and "@" in parts.path and "@" not in parts.netloc
+            # me:12/secret@host: 12 is no port; http:me:secret@host lacks its //
+            hosted = bool(parts.netloc) or "+" in self.scheme
+            split = hosted and "@" in parts.path and "@" not in parts.netloc
             unreadable = split or parts.port == 0
         except ValueError:  # its own words would show a part of the password
             unreadable = True
@@ -116,22 +122,29 @@ class Address:
         if self.scheme == "tantivy":
             return self.url
         host = f"//{self.parts.netloc.rpartition('@')[2]}" if self.path.startswith("//") else ""
-        kept = {name: value for name, value in self.options.items() if not _SECRET.search(name)}
+        kept = {n: hide_credentials(value) for n, value in self.options.items() if not _SECRET.search(n)}
         return f"{self.scheme}:{host}{self.parts.path}{f'?{urlencode(kept)}' if kept else ''}"
 
     def scrub(self, text: object, secrets: Iterable[str] = ()) -> str:
         """A message on one line, without passwords, options that look like one, and `secrets`."""
         parts, message = self.parts, " ".join(str(text).split()).replace(self.url, self.shown)
         own = [value for name, value in self.options.items() if _SECRET.search(name)]
-        if parts.password:
-            own += [parts.password, f"{parts.username}:{parts.password}"]
+        for found in re.findall(_USER, " ".join([f"//{parts.netloc}", *self.options.values()])):
+            if password := found[:-1].partition(":")[2]:
+                encoded = base64.b64encode(unquote(found[:-1]).encode()).decode()  # as the request has them
+                own += [password, found[:-1], encoded]
         for secret in sorted(filter(None, [*own, *secrets]), key=len, reverse=True):
             for written in {secret, unquote(secret), quote(secret, safe="")}:
                 message = message.replace(written, HIDDEN)
-        return re.sub(r"(://)[^/\s@]+@", rf"\1{HIDDEN}@", message)
+        return hide_credentials(message)
 
     def __str__(self) -> str:
         return self.shown
+
+
+def hide_credentials(text: str) -> str:
+    """A text without the users, passwords and secret options of the addresses in it."""
+    return _CREDENTIALS.sub("", text)
 
 
 def parse_address(url: str) -> Address:

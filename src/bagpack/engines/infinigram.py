@@ -45,8 +45,7 @@ class InfiniGram(HttpEngine):
             raise UsageError(
                 f"{self.address} must name an index, as in {self.address.scheme}://HOST/?index=v4_pileval_llama"
             )
-        host = self.address.parts.netloc.rpartition("@")[2]
-        self.start(f"{self.address.scheme.partition('+')[2]}://{host}")
+        self.start(f"{self.address.scheme.partition('+')[2]}://{self.address.parts.netloc}")
 
     def search(self, query: Query, limit: int) -> list[Snippet]:
         """Documents in which the words are near each other, by shard and position."""

@@ -59,13 +59,12 @@ class OpenSearch(HttpEngine):
             os.environ.get(f"BAGPACK_ENGINE_{n}", "") for n in ("API_KEY", "USER", "PASSWORD")
         )
         user, own = unquote(parts.username or "") or user, unquote(parts.password or "") or password
-        headers = {}
+        headers, encoded = {}, base64.b64encode(f"{user}:{own}".encode()).decode()
         if key and address.scheme.startswith("elasticsearch"):
             headers["authorization"] = f"ApiKey {key}"
         elif user:
-            encoded = base64.b64encode(f"{user}:{own}".encode()).decode()
             headers["authorization"] = f"Basic {encoded}"
-        self.start(f"{protocol}://{host}:{port}", headers, [password, key])
+        self.start(f"{protocol}://{host}:{port}", headers, [password, key, encoded])
         try:
             found = self.request("GET", f"/{self._index}/_mapping")
         except RefusedError as error:

@@ -61,8 +61,7 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
             }
             published.append({"name": f"paper, {name}", "scores": scores})
         return replace(found, references=published)
-    b = RELATIONS_B if options.counting.b is None else options.counting.b
-    rows = load_rows(source, file, replace(options, counting=replace(options.counting, b=b)))
+    rows = load_rows(source, file, options, RELATIONS_B)
     counts = rows.data.label_counts
     chosen = tuple(counts)[:RELATIONS_WANTED]
     how: dict[str, Any] = {"preset": options.preset, "seed": options.seed, "C": options.svm.C}

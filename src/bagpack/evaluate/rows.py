@@ -81,16 +81,16 @@ def add_predictions(
         "precision_found": float(right[answered].mean()) if answered.any() else None,
     }  # fmt: skip
     return replace(
-        found, suspicious=suspicious(targets, per_label, usable), abstention=abstention,
+        found, suspicious=suspicious(targets, per_label, usable, ~truth[chosen]), abstention=abstention,
         reliability=reliability(probability[usable], right),
     )  # fmt: skip
 
 
-def suspicious(targets: Targets, probability: Floats, usable: Bools) -> list[int]:
+def suspicious(targets: Targets, probability: Floats, usable: Bools, wrong: Bools) -> list[int]:
     """Rows whose label the model contradicts with confidence, the surest first.
 
     Confident learning (Northcutt, Jiang and Chuang 2021): another label is at least as probable as it is on average
-    for rows that have it.
+    for rows that have it. The prediction, by decision values, must be ``wrong`` too.
     """
     given = targets.codes
     usual = np.full(probability.shape[1], np.inf)
@@ -98,7 +98,7 @@ def suspicious(targets: Targets, probability: Floats, usable: Bools) -> list[int
         usual[label] = probability[usable & (given == label), label].mean()
     rows, shown = np.arange(len(given)), np.nan_to_num(probability)
     best = shown.argmax(axis=1)
-    sure = usable & (shown[rows, best] >= usual[best])
+    sure = usable & wrong & (shown[rows, best] >= usual[best])
     margin = np.where(sure, shown[rows, best] - shown[rows, given], 0.0)
     return sorted(np.flatnonzero(margin > 0).tolist(), key=lambda i: (-margin[i], i))
 

@@ -108,12 +108,15 @@ def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | 
     file = read_text_file(path)
     if not has_questions(file):
         return evaluate_rows(load_rows(source, file, options), options)
-    if options.test is not None or options.split != "random":
-        raise UsageError(f"{file.name} holds questions, which have no --test and no --split; remove them")
+    if options.test is not None or options.split != "random" or options.columns:
+        raise UsageError(
+            f"{file.name} holds questions, which have no --test, --split or --columns; remove them"
+        )
     return answer_questions(source, file, options)
 
 
-def load_rows(source: str, path: str | TextFile, options: EvaluateOptions) -> Rows:
+def load_rows(source: str, path: str | TextFile, options: EvaluateOptions, b: int = DEFAULT_B) -> Rows:
+    """Read and count a data set; ``b`` is that of the task."""
     data, n_train = read_dataset(path, columns=options.columns), None
     if options.test is not None:
         other, n_train = read_dataset(options.test, columns=options.columns), len(data)
@@ -123,7 +126,7 @@ def load_rows(source: str, path: str | TextFile, options: EvaluateOptions) -> Ro
     learned = data.scores[:n_train]
     if learned.size and learned.min() == learned.max():
         raise InputError(f"every pair has the rating {learned[0]:g}; different ratings are needed")
-    return Rows(data, matrix_of(source, data.pairs, options.counting), n_train)
+    return Rows(data, matrix_of(source, data.pairs, options.counting, b), n_train)
 
 
 def evaluate_rows(rows: Rows, options: EvaluateOptions) -> Evaluation:
@@ -182,6 +185,8 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
     corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
     how: dict[str, Any] = {"corpus": corpus, "seed": options.seed, "C": options.svm.C}
     if read.kind == "analogies":
+        if options.folds is not None:
+            raise UsageError(f"{read.path} holds analogies, which need no folds; remove --folds")
         found = choice.solve_analogies(matrix, rows, options.conditions, options.preset, **how)
     else:
         how |= {"folds": options.folds or 10, "transductive": options.transductive}
@@ -197,13 +202,19 @@ def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions
     return with_facts(replace(found, answers=answers), matrix, read.path, questions=len(read.questions))
 
 
-def matrix_of(path: str | Path, pairs: Sequence[Pair], options: CountOptions) -> PairCounts:
+def matrix_of(
+    path: str | Path, pairs: Sequence[Pair], options: CountOptions, b: int = DEFAULT_B
+) -> PairCounts:
     """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
     if is_matrix(Path(path)):
+        if options not in (CountOptions(), CountOptions(DEFAULT_B)):
+            raise UsageError(
+                f"{path} is counted already; remove -b, --basis, --limit and --windows, or name the store"
+            )
         return PairCounts.open(path).rows_of(pairs)
     source = open_source(path)
     progress()("basis", 0, 0)
-    size = DEFAULT_B if options.b is None else options.b
+    size = b if options.b is None else options.b
     basis = source.pick_basis(size) if options.basis is None else Basis.open_for(options.basis, source)
     return count_cached(source, pairs, basis, options.settings)
 

@@ -139,7 +139,7 @@ def find_pairs(
     source = as_source(corpus)
     trained = places = None
     if model is not None:
-        model, label = model.calibrated, label_to_find(model, asked.label)
+        label = label_to_find(model, asked.label)
         notes = [WITHOUT_BACKGROUND] if lacks_background(model) else []
     else:
         trained = examples

@@ -343,7 +343,7 @@ def _picks(found: Evaluation) -> Section | None:
         ]
         rows.append(_cells(stem, answer, *cells))
     note = "✓ right, ✗ wrong; ? a pair of the question has no vector: the pick counts as a guess."
-    rest = f"10 of {len(rows):,} questions; bagpack evaluate --predictions FILE.tsv writes them all"
+    rest = f"bagpack evaluate --predictions FILE.tsv writes the picks of all {len(rows):,} questions"
     return Section(
         "Picks", note, table=Table(["question", "right answer", *names], rows, left=2 + len(names)), rows=10,
         folded=len(rows) > 12, more=rest if len(rows) > 10 else "",
