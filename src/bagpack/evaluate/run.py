@@ -109,9 +109,7 @@ def evaluate_file(source: str, path: str | TextFile, options: EvaluateOptions | 
     if not has_questions(file):
         return evaluate_rows(load_rows(source, file, options), options)
     if options.test is not None or options.split != "random" or options.columns:
-        raise UsageError(
-            f"{file.name} holds questions, which have no --test, --split or --columns; remove them"
-        )
+        raise UsageError(f"{file.name} holds questions; remove --test, --split and --columns")
     return answer_questions(source, file, options)
 
 
@@ -177,9 +175,7 @@ def splits_of(rows: Rows, options: EvaluateOptions) -> list[Split]:
 def answer_questions(source: str, path: str | TextFile, options: EvaluateOptions) -> Evaluation:
     read = read_questions(path)
     if unknown := [question.line for question in read.questions if question.answer is None]:
-        raise InputError(
-            f'{read.path}:{unknown[0]}: the question has no "answer"; evaluate needs one for each'
-        )
+        raise InputError(f'{read.path}:{unknown[0]}: the question has no "answer"; give each one')
     matrix = matrix_of(source, read.pairs, options.counting)
     rows = choice.question_rows([(len(q.choices), q.answer or 0) for q in read.questions], read.kind)
     corpus = None if is_matrix(Path(source)) else open_source(source).for_basis
@@ -208,9 +204,7 @@ def matrix_of(
     """The pairs' matrix; `path` is a store, snippets, or a matrix that holds the pairs already."""
     if is_matrix(Path(path)):
         if options not in (CountOptions(), CountOptions(DEFAULT_B)):
-            raise UsageError(
-                f"{path} is counted already; remove -b, --basis, --limit and --windows, or name the store"
-            )
+            raise UsageError(f"{path} is counted; remove -b, --basis, --limit and --windows, or name a store")
         return PairCounts.open(path).rows_of(pairs)
     source = open_source(path)
     progress()("basis", 0, 0)
