@@ -198,7 +198,7 @@ def test_training_pairs_are_known_in_another_form_case_or_tag(tmp_path):
     (tmp_path / "a.vert").write_text("".join(f"<s>\n{row}\n</s>\n" for row in rows))
     source = index_corpus([str(tmp_path / "a.vert")], tmp_path / "a.bp").corpus
     classifier = RelationClassifier(PairVectorizer(source, b=5))
-    model = classifier.fit([("cat", "animals"), ("dog", "cat")], ["a", "b"]).model_
+    model = classifier.fit([("cat/N", "animals"), ("dog", "cat")], ["a", "b"]).model_
     forms = [("cat", "animal"), ("cats", "animals"), ("animals", "cat"), ("dog", "animal")]
     counts = model.count(forms, source)
     assert known_pairs(source, [], counts, model).tolist() == [True, True, True, False]

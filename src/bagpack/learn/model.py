@@ -21,7 +21,7 @@ from bagpack.learn.features import Learned, Preset, sum_by
 from bagpack.learn.targets import Kind, chosen_labels, decode, kind_of
 from bagpack.names import COSINE, block_features
 from bagpack.sources import find_store, open_source
-from bagpack.vectors.counts import Pair, PairCounts, as_pairs, count_cached
+from bagpack.vectors.counts import KEY_SEPARATOR, Pair, PairCounts, as_pairs, count_cached
 
 if TYPE_CHECKING:
     from bagpack.arrays import U64, Bools, Csr, Floats, Index
@@ -254,10 +254,11 @@ class LinearModel:
 def pair_hashes(counts: PairCounts) -> U64:
     """A number for each pair, by which a model recognises its training pairs without listing them.
 
-    It is that of the words' keys in the corpus, so that *cat – animals* and *cat – animal* are the same pair; of an
-    unknown word, that of the word itself.
+    It is that of the words' keys in the corpus without parts of speech, so that *cat/N – animals* and *cat – animal*
+    are the same pair; of an unknown word, that of the word itself.
     """
-    names = [counts.keys[name] or counts.names[name] for name in range(len(counts.names))]
+    found = zip(counts.targets, counts.names, strict=True)
+    names = [KEY_SEPARATOR.join(target.words).encode() if target else name for target, name in found]
     pairs = (f"{names[one]}\t{names[two]}".encode() for one, two in counts.rows.tolist())
-    found = b"".join(hashlib.blake2b(pair, digest_size=8).digest() for pair in pairs)
-    return np.frombuffer(found, "<u8").astype(np.uint64)
+    digests = b"".join(hashlib.blake2b(pair, digest_size=8).digest() for pair in pairs)
+    return np.frombuffer(digests, "<u8").astype(np.uint64)

@@ -263,7 +263,7 @@ def _suspicious(found: Evaluation) -> Section | None:
         label = Cell(pair.label, numbers.show_probability(row.label_probability))
         rows.append(_cells(pair.name, label, Cell(pair.predicted, pair.sure), pair.times, row.line))
     labels = many(number, "label is", "labels are")
-    say = f"{labels} suspicious: a model trained without the row contradicts them with confidence."
+    say = f"{labels} suspicious: a model trained without the row is sure of another label."
     table = Table(["Pair", "Label in the data", "Predicted", "Seen together", "Line"], rows, left=3)
     return Section(
         "Suspicious labels", "Check them: some are errors of the data set.", [say], table, rows=0,

@@ -12,6 +12,7 @@
   let state = { text: "", w1: "", w2: "", pos1: "", pos2: "", answers: [] };
   let rows = []; // as shown: what the server found, each with `answer` (true, false or undefined)
   let current = 0;
+  let pointed = -1; // the row that the mouse was moved to last, unless a key was pressed since
   let alone = []; // lines of the examples with a single word
   let running = false;
   let again = false;
@@ -46,7 +47,8 @@
   const asked = () => ({ pairs: parse(state.text), answers: state.answers, w1: state.w1, w2: state.w2, pos1: state.pos1, pos2: state.pos2 });
 
   const post = async (path, body) => {
-    const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const asking = fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const answer = await asking.catch(() => { throw new Error("the explorer does not answer; start it again in its terminal"); });
     const type = answer.headers.get("Content-Type") || "";
     const content = type.includes("json") ? await answer.json() : await answer.text();
     if (!answer.ok) throw new Error(content.error || content);
@@ -128,7 +130,7 @@
     }
   };
 
-  // The first list replaces everything. A later one replaces what is below the row that the reader is at.
+  // The first list replaces everything. A later one replaces what is below the row that the reader or the mouse is at.
   const find = async (first) => {
     if (running) { again = true; return; }
     running = true;
@@ -139,18 +141,18 @@
     try {
       const found = await post("/find.json", asked());
       if (first) {
-        rows = found.rows; current = 0;
+        rows = found.rows; current = 0; pointed = -1;
         // An answer to the list before, given while this one was being made, is kept.
         for (const row of rows) row.answer = (state.answers.find(([w1, w2]) => same(row, w1, w2)) || [])[2];
       } else {
-        const stay = rows.slice(0, current + 1);
+        const stay = rows.slice(0, Math.max(current, pointed) + 1);
         const shown = new Set(stay.map(name));
         const fresh = found.rows.filter((row) => !shown.has(name(row)));
         rows = [...stay, ...fresh.slice(0, Math.max(Number(bench.dataset.shown) - stay.filter((row) => row.answer === undefined).length, 5))];
       }
       showUnknown(found.unknown);
       if (!again) showQuality(found); // else further answers were given, and a newer list follows
-      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) if (!state[id]) form.elements[id].options[0].textContent = found.pos[at] ? found.pos[at] + " (from examples)" : "from examples";
+      for (const [at, id] of [[0, "pos1"], [1, "pos2"]]) if (!state[id]) form.elements[id].options[0].textContent = found.pos[at] ? found.pos[at] + " (found)" : "from examples";
       $("notes").replaceChildren(...found.notes.map((note) => element("li", { textContent: note })), element("li", { textContent: found.candidates.toLocaleString("en") + " candidate pairs" }));
       if (first && !rows.length) throw new Error("no pair was found; give other examples, or fewer conditions");
     } catch (error) {
@@ -175,32 +177,25 @@
   const sentence = (row) => {
     if (!row.pieces.length) return element("p", { className: "line soft", textContent: "The two words never occur together." });
     const [far, left, one, between, two, right, end] = row.pieces;
-    // What is far from the two words is cut, until the row is opened.
+    // What is far from the two words is cut; an opened row has whole sentences.
     const cut = (text, start) => {
       const at = start ? text.lastIndexOf(" ", text.length - FAR) : text.indexOf(" ", FAR);
-      const [out, kept] = at < 1 ? ["", text] : start ? [text.slice(0, at), text.slice(at)] : [text.slice(at), text.slice(0, at)];
-      const hidden = out ? [element("span", { className: "cut", textContent: out }), element("span", { className: "dots", textContent: start ? "…" : " …" })] : [];
-      return element("span", { className: "soft" }, ...(start ? [...hidden, kept] : [kept, ...hidden]));
+      const kept = at < 1 ? text : start ? "…" + text.slice(at) : text.slice(0, at) + " …";
+      return element("span", { className: "soft", textContent: kept });
     };
     const marked = (text) => [text.startsWith(" ") ? " " : "", element("mark", { textContent: text.trim() })];
     return element("p", { className: "line" }, cut(far, true), left, ...marked(one), between, ...marked(two), right, cut(end, false));
   };
-  const verdict = (row, right, label, sign) => {
+  const verdict = (row, at, right, label, sign) => {
     const button = element("button", { type: "button", className: right ? "yes" : "no", textContent: sign });
     button.setAttribute("aria-label", label + ": " + name(row));
     button.setAttribute("aria-pressed", String(row.answer === right));
-    button.addEventListener("click", () => answer(rows.indexOf(row), right));
+    button.addEventListener("click", () => answer(at, right));
     return button;
   };
   const item = (row, at) => {
-    const bar = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    bar.setAttribute("class", "meter");
-    bar.setAttribute("aria-hidden", "true");
-    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    rect.setAttribute("width", 8 + 92 * row.share + "%");
-    rect.setAttribute("height", "6");
-    rect.setAttribute("rx", "3");
-    bar.append(rect);
+    const bar = $("bar").content.firstElementChild.cloneNode(true);
+    bar.firstElementChild.setAttribute("width", 8 + 92 * row.share + "%");
     const opener = element("button", { type: "button", className: "open", textContent: "▸" });
     opener.setAttribute("aria-label", "More about " + name(row));
     opener.setAttribute("aria-expanded", "false");
@@ -209,7 +204,7 @@
       element("span", { className: "pair", textContent: name(row) }),
       element("span", { className: "score", title: "score " + row.score.toFixed(2) }, bar),
       element("span", { className: "soft together", title: row.unsure ? "asked because the model is unsure about it" : "", textContent: row.together.toLocaleString("en") + "× together" + (row.unsure ? " · unsure" : "") }),
-      element("span", { className: "verdict" }, verdict(row, true, "Right", "✓"), verdict(row, false, "Wrong", "✗"))), sentence(row), more);
+      element("span", { className: "verdict" }, verdict(row, at, true, "Right", "✓"), verdict(row, at, false, "Wrong", "✗"))), sentence(row), more);
     made.className = row.answer === undefined ? "" : row.answer ? "is-right" : "is-wrong";
     const open = async () => {
       more.hidden = !more.hidden;
@@ -229,6 +224,7 @@
     opener.addEventListener("click", open);
     made.open = open;
     made.addEventListener("focusin", () => { current = at; mark(); });
+    made.addEventListener("mousemove", () => { pointed = at; });
     return made;
   };
   const mark = () => [...$("found").children].forEach((child, at) => child.classList.toggle("current", at === current));
@@ -260,28 +256,33 @@
 
   // Answers -----------------------------------------------------------------------------------------------------
 
+  let saving = Promise.resolve();
   const saved = async (body) => {
     if (!file) return;
-    state.answers = (await post("/find/answer.json", body)).answers;
+    saving = saving.catch(() => {}).then(() => post("/find/answer.json", body)); // one after the other
+    state.answers = (await saving).answers;
   };
   const answer = async (at, right) => {
     const row = rows[at];
     if (!row || row.answer === right) return;
     const before = row.answer;
-    try {
-      row.answer = right;
-      state.answers = [...state.answers.filter(([w1, w2]) => !same(row, w1, w2)), [row.w1, row.w2, right]];
-      await saved({ w1: row.w1, w2: row.w2, answer: right ? "yes" : "no" });
-    } catch (error) {
-      row.answer = before;
+    const put = (value) => {
+      row.answer = value;
       state.answers = state.answers.filter(([w1, w2]) => !same(row, w1, w2));
-      fail(error);
-    }
-    keep();
-    current = at;
-    draw();
+      if (value !== undefined) state.answers.push([row.w1, row.w2, value]);
+      draw();
+    };
+    put(right);
+    // The next key is for the next row, also while the answer is being saved.
     const next = rows.findIndex((other, place) => place > at && other.answer === undefined);
     go(next < 0 ? at : next);
+    try {
+      await saved({ w1: row.w1, w2: row.w2, answer: right ? "yes" : "no" });
+    } catch (error) {
+      put(before);
+      return fail(error);
+    }
+    keep();
     find(false);
   };
   const undo = async () => {
@@ -290,8 +291,7 @@
     try {
       if (file) await saved({ answer: "undo" }); else state.answers = state.answers.slice(0, -1);
     } catch (error) {
-      fail(error);
-      return;
+      return fail(error);
     }
     keep();
     const at = rows.findIndex((row) => same(row, w1, w2));
@@ -324,6 +324,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (!window.bagpackKeys || !rows.length || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    pointed = -1;
     if (event.key === "j") go($("found").contains(document.activeElement) ? current + 1 : current);
     else if (event.key === "k") go(current - 1);
     else if (event.key === "y" || event.key === "n") { if (!event.repeat) answer(current, event.key === "y"); }
