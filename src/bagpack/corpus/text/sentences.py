@@ -19,7 +19,7 @@ _WINDOW = 4096
 # sentencex 1.0 panics on a wide space next to an initial, because it takes every space to be one byte long.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
-_PERIOD_LAST = re.compile(r"\.\s*$")
+_INITIAL_LAST = re.compile(r"[-.]\w\.\s*$")
 _PLAIN_END = re.compile(r"[.!?。！？।][\"'”’)\]]*\s+|\n\s*\n")
 
 
@@ -118,10 +118,10 @@ def _joined(parts: list[str], lang: str) -> list[str]:
         return parts
     joined: list[str] = []
     for part in parts:
-        # Neither within av. J.-C. nor behind it, if the sentence continues.
+        # Neither within av. J.-C. nor behind it, if the sentence continues; other text may be all in lower case.
         inside = part[0] == "-" and joined and joined[-1].endswith(".")
         if joined and (
-            never.search(joined[-1]) or inside or (part[0].islower() and _PERIOD_LAST.search(joined[-1]))
+            never.search(joined[-1]) or inside or (part[0].islower() and _INITIAL_LAST.search(joined[-1]))
         ):
             joined[-1] += part
         else:
