@@ -120,6 +120,9 @@ def test_vectors_are_kept_in_the_store_and_made_again_if_they_are_of_no_use(copy
     assert len(damages(copy.path)) == 1
     np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)
     assert damages(copy.path) == []
+    (copy.path / NAME / "manifest.json").write_text('{"kind"')
+    with pytest.raises(StoreError, match="is not the JSON"):
+        damages(copy.path)
 
 
 @pytest.mark.parametrize("name", ["mean", "classes", "words.offsets"])
