@@ -118,11 +118,10 @@ def _joined(parts: list[str], lang: str) -> list[str]:
         return parts
     joined: list[str] = []
     for part in parts:
+        last = joined[-1] if joined else ""
         # Neither within av. J.-C. nor behind it, if the sentence continues; other text may be all in lower case.
-        inside = part[0] == "-" and joined and joined[-1].endswith(".")
-        if joined and (
-            never.search(joined[-1]) or inside or (part[0].islower() and _INITIAL_LAST.search(joined[-1]))
-        ):
+        inside = last.endswith(".") if part[0] == "-" else part[0].islower() and _INITIAL_LAST.search(last)
+        if inside or never.search(last):
             joined[-1] += part
         else:
             joined.append(part)
