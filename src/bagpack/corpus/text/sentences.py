@@ -32,12 +32,8 @@ def split_sentences(text: str, lang: str) -> list[str]:
     >>> split_sentences("Dr. Smith left. Où? Là.", "en")
     ['Dr. Smith left. ', 'Où? ', 'Là.']
     """
-    sentences = []
-    start = 0
-    for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
-        sentences.append(text[start : start + length])
-        start += length
-    return sentences
+    bounds = itertools.accumulate(_character_lengths(_WIDE_SPACE.sub(" ", text), lang), initial=0)
+    return [text[begin:end] for begin, end in itertools.pairwise(bounds)]
 
 
 class Block(NamedTuple):
