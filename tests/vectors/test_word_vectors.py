@@ -132,7 +132,8 @@ def test_forged_vectors_are_made_again(copy, name):
     values = np.fromfile(data_of(copy.path / NAME) / name, "|u1")
     forge(copy.path / NAME, file=name, content=np.append(values[8:], values[:8] + 99).tobytes())
     if name == "mean":
-        forge(copy.path / NAME, file=name, content=values[:-4].tobytes())
+        forge(copy.path / NAME, file=name, content=values[:-4].tobytes(), without="words")
+        assert describe(copy.path)["word_vectors"]["words"] is None
     with pytest.raises(StoreError):
         WordVectors.open(copy.path / NAME, copy)
     np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)
