@@ -60,13 +60,15 @@ class Artefact:
     def damages(self, names: Iterable[str] | None = None) -> list[str]:
         """Sentences about damaged files: all of them, or those of these names."""
         checksums = self.manifest["checksums"]
-        wanted = checksums if names is None else names
-        return damaged_files(self.data, {name: checksums.get(name, "") for name in wanted})
+        return damaged_files(self.data, {name: checksums.get(name, "") for name in names or checksums})
 
     @property
     def size(self) -> int:
         """Bytes on the disk."""
-        return sum((self.data / name).stat().st_size for name in self.manifest["checksums"])
+        try:
+            return sum(self.file(name).stat().st_size for name in self.manifest["checksums"])
+        except OSError as error:
+            raise damaged(error.filename, "cannot be read") from error
 
 
 def open_artefact(path: Path, kind: Kind) -> Artefact:

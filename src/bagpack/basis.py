@@ -154,12 +154,11 @@ class Basis:
     def problems(cls, path: str | Path) -> list[str]:
         """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
         basis = cls.open(path)
-        _, mark, rest = Path(path).read_bytes().partition(CHECKSUM.encode())
-        checksum, _, terms = rest.partition(b"\n")
-        if mark and checksum.strip().decode("ascii", "replace") != digest(terms):
+        line, _, terms = Path(path).read_bytes().partition(b"\n")[2].partition(b"\n")
+        checksum = f"{CHECKSUM}{digest(terms)}".encode()
+        if line.startswith(b"#") and len(line) == len(checksum) and line != checksum:
             return ["does not match the checksum in its second line: it is damaged, or was edited"]
-        lists = ((basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts))
-        for terms_of, counts in lists:
+        for terms_of, counts in (basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts):
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
             if any(counts) and ranks != sorted(ranks):
                 return ["has terms in an order which is not rank order; choose the basis again"]

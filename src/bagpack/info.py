@@ -60,7 +60,7 @@ def describe(path: Path) -> dict[str, Any]:
         from bagpack.vectors.words import stored_vectors
 
         vectors = stored_vectors(path)
-        made = {name: vectors.manifest[name] for name in ("words", "dimensions")} if vectors else {}
+        made = {name: vectors.manifest.get(name) for name in ("words", "dimensions")} if vectors else {}
         return {**Corpus.open(path).info(), **({"word_vectors": made} if vectors else {})}
     module, name, _ = KINDS_AT[kind]
     artefact = open_artefact(path, getattr(import_module(module), name))

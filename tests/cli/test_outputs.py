@@ -284,7 +284,8 @@ def test_info_and_verify_know_a_basis(cli, shop, write, tmp_path):
     printed, saved = tmp_path / "basis.tsv", tmp_path / "saved.tsv"
     printed.write_text(cli("basis", shop, "-b", 12).out)
     assert cli("basis", shop, "-b", 12, "--out", saved).out == ""
-    lines = saved.read_text().splitlines(keepends=True)
+    whole = saved.read_text()
+    lines = whole.splitlines(keepends=True)
     assert "".join([lines[0], *lines[2:]]) == printed.read_text()  # behind the header, a checksum
     for path in (printed, saved):
         done = cli("info", path, "--verify")
@@ -292,8 +293,8 @@ def test_info_and_verify_know_a_basis(cli, shop, write, tmp_path):
         facts = json.loads(cli("info", path, "--json").out)
         assert (facts["kind"], facts["terms"], facts["unigrams"], facts["bigrams"]) == ("basis", 24, 12, 12)
         assert facts["has_checksum"] == (path == saved)
-    for damaged in ("".join(lines).replace("unigram\ta\t", "unigram\tz\t"), "".join(lines[:-1])):
-        saved.write_text(damaged)
+    for old, new in ("unigram\ta\t", "unigram\tz\t"), ("blake", "flake"), (lines[-1], ""):
+        saved.write_text(whole.replace(old, new))
         done = cli("info", saved, "--verify")
         assert done.code == 1 and "checksum" in done.out + done.err
     lines = printed.read_text().splitlines(keepends=True)

@@ -347,6 +347,8 @@ def test_wrong_types_in_a_segment(entry, store, cli):
         with pytest.raises(StoreError, match=r"segment\.json|lexicon|damaged"):
             use_everything(store)
         assert_verify_fails(cli, store)
+    path.write_text(json.dumps({**json.loads(original), "documents": 2**40}))
+    assert Corpus.open(store).segments[0].own_documents[0] == 0  # not more than there are names
     path.write_text("[" * 100_000 + "]" * 100_000)
     with pytest.raises(StoreError, match="is not the JSON it should be"):
         use_everything(store)

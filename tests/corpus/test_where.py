@@ -108,9 +108,9 @@ def test_vertical_text_across_slices(tmp_path, write):
 
 def test_attributes_of_a_record():
     record = {
-        "": "x", " A  b": 1.5, "half\ud800": "\ud800 x", "inf": math.inf, "none": None, "list": [1], "n": 10**20
+        "": "x", " A  b": 1.5, "c\0": "\x1b[1m\0d", "half\ud800": "\ud800 x", "inf": math.inf, "list": [1], "n": 10**20
     }  # fmt: skip
-    found = {"a_b": "1.5", "half?": "? x", "n": "100000000000000000000"}
+    found = {"a_b": "1.5", "c_": "[1m d", "half?": "? x", "n": "100000000000000000000"}
     assert dict(scalar_attributes(record)) == found
 
 

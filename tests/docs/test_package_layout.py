@@ -9,7 +9,7 @@ import bagpack
 SOURCES = Path(bagpack.__file__).parent
 # Each may import what comes before it.
 ORDER = (
-    "_version", "lazy", "arrays", "errors", "kernels", "files", "artefacts", "signals", "names", "numbers", "wording",
+    "_version", "arrays", "errors", "kernels", "files", "artefacts", "signals", "names", "numbers", "wording",
     "console", "sheets", "parallel", "corpus", "basis", "contexts", "tasks", "engines", "sources", "vectors", "learn",
     "evaluate", "report", "explain", "find", "data", "demo", "info", "app", "cli",
 )  # fmt: skip

@@ -73,26 +73,21 @@ def test_wrong_index_and_field(node, host, connect):
         connect(f"{url}=title")
 
 
-def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli):
-    """A bit is changed in every file, in several places; tantivy's own code may panic."""
+def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli, capfd):
+    """A bit is changed in every file, in several places; tantivy's own code, which may panic, does not see it."""
     url, index = fill("tantivy", SENTENCES), tmp_path / "index"
-    refused = 0
     for file in sorted(path for path in index.rglob("*") if path.is_file() and path.stat().st_size):
         whole = file.read_bytes()
         for at in sorted({0, len(whole) // 2, max(0, len(whole) - 5), len(whole) - 1}):
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
-            try:
+            with pytest.raises(BagpackError, match=r"\A.*\Z"):  # one line
                 connect(url).search(CAT, 10)
-            except BagpackError as error:
-                refused += 1
-                assert "\n" not in str(error)
             assert cli("info", index, "--verify").code == 1
         file.write_bytes(whole)
-    assert refused > 10
     assert len(connect(url).search(CAT, 10)) == 2
     (data_of(index) / "sentences").unlink()
-    with pytest.raises(BagpackError, match=r"cannot be opened .*sentences.*; build it again"):
-        connect(url)
+    assert "panicked" not in capfd.readouterr().err
+    assert "sentences cannot be read" in cli("info", index).sentence()
 
 
 def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):

@@ -158,7 +158,7 @@ def test_a_damaged_cache_answers_what_it_was_told_or_nothing(make, tmp_path):
     requests.close()
     whole, outcomes = path.read_bytes(), set()
     for at in [*range(0, 110, 7), *range(110, len(whole), 197)]:
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1 :])
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xC1]) + whole[at + 1 :])
         for left in tmp_path.glob("cache-*"):
             left.unlink()
         try:

@@ -120,6 +120,9 @@ def test_vectors_are_kept_in_the_store_and_made_again_if_they_are_of_no_use(copy
     assert len(damages(copy.path)) == 1
     np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)
     assert damages(copy.path) == []
+    (copy.path / NAME / "manifest.json").write_text('{"kind"')
+    with pytest.raises(StoreError, match="is not the JSON"):
+        damages(copy.path)
 
 
 @pytest.mark.parametrize("name", ["mean", "classes", "words.offsets"])
@@ -129,7 +132,8 @@ def test_forged_vectors_are_made_again(copy, name):
     values = np.fromfile(data_of(copy.path / NAME) / name, "|u1")
     forge(copy.path / NAME, file=name, content=np.append(values[8:], values[:8] + 99).tobytes())
     if name == "mean":
-        forge(copy.path / NAME, file=name, content=values[:-4].tobytes())
+        forge(copy.path / NAME, file=name, content=values[:-4].tobytes(), without="words")
+        assert describe(copy.path)["word_vectors"]["words"] is None
     with pytest.raises(StoreError):
         WordVectors.open(copy.path / NAME, copy)
     np.testing.assert_array_equal(WordVectors.of(copy).rows, first.rows)

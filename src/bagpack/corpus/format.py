@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -192,15 +192,16 @@ def damages(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> 
 
 
 def check(
-    directory: Path, declared: Mapping[str, Array], stated: Numbers,
+    directory: Path, declared: Mapping[str, Any], stated: Numbers,
     cure: str = "the store is damaged: restore the file, or index again",
+    find: Callable[..., Iterable[str]] | None = None,
 ) -> None:  # fmt: skip
-    """Raise unless the files hold what is declared; files that passed before and did not change are not read again."""
+    """Raise unless the files hold what is declared, and `find` finds nothing; those that passed are not read again."""
     mark = _mark(directory, declared, stated)
     if mark is not None and mark.exists():
         return
-    for problem in damages(directory, declared, stated):
-        raise StoreError(problem if "damaged" in problem else f"{problem}; {cure}")
+    for problem in (find or damages)(directory, declared, stated):
+        raise StoreError(problem if "damaged: " in problem else f"{problem}; {cure}")
     if mark is None:
         return
     with suppress(OSError):  # without a writable cache it is looked at again next time
@@ -211,7 +212,7 @@ def check(
         mark.touch()
 
 
-def _mark(directory: Path, declared: Mapping[str, Array], stated: Numbers) -> Path | None:
+def _mark(directory: Path, declared: Iterable[str], stated: Numbers) -> Path | None:
     """The empty file whose presence says that these files passed: named by their identity, size and times."""
     place = cache_directory()
     identity = [FORMAT_VERSION, sorted(stated.items())]

@@ -100,7 +100,7 @@ class Segment:
     @cached_property
     def own_documents(self) -> I64:
         """Numbers of the documents that begin here: the first may be the rest of one that began in another segment."""
-        return np.arange(len(self.documents) - int(self.facts["documents"]), len(self.documents))
+        return np.arange(max(0, len(self.documents) - self.facts["documents"]), len(self.documents))
 
     @cached_property
     def runs(self) -> tuple[I64, I64]:

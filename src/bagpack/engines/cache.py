@@ -112,7 +112,7 @@ class Requests:
         try:
             with self._lock, self._database:
                 yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last of a damaged schema
             fix = "move it elsewhere: a new one is made"
             if isinstance(error, OSError):
                 fix = "set XDG_CACHE_HOME to another directory"

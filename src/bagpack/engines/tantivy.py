@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bagpack.artefacts import Kind, check_place, new_artefact, open_artefact
+from bagpack.corpus.format import check
 from bagpack.engines.base import Engine, EngineError, Snippet
 from bagpack.engines.sentences import index_word, index_words
 from bagpack.errors import BagpackError, UsageError, import_extra
@@ -60,6 +61,8 @@ class TantivyEngine(Engine):
         """Check what the index says about itself, and open it."""
         library, directory = self._library, self.directory
         stored = open_artefact(directory, INDEX)
+        # tantivy does not check what it reads: a changed byte changes answers, or its Rust code panics.
+        check(stored.data, stored.manifest["checksums"], {}, "build it again", lambda *_: stored.damages())
         with _failures(f"{directory} cannot be opened"):
             with open_regular(stored.file("sentences")) as file:
                 self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from bagpack import parallel
 from bagpack.arrays import F32, U8, Floats
-from bagpack.artefacts import Artefact, Kind, is_kind, new_artefact, open_artefact
+from bagpack.artefacts import MANIFEST, Artefact, Kind, new_artefact, open_artefact
 from bagpack.basis import Basis, top_unigrams
 from bagpack.contexts.candidates import frequent_words
 from bagpack.contexts.targets import Target
@@ -168,7 +168,7 @@ class WordVectors:
 
 def stored_vectors(store: Path) -> Artefact | None:
     """The artefact of a store's word vectors, if it has them."""
-    return open_artefact(store / NAME, KIND) if is_kind(store / NAME, KIND) else None
+    return open_artefact(store / NAME, KIND) if (store / NAME / MANIFEST).exists() else None
 
 
 @lru_cache(maxsize=4)

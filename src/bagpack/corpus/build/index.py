@@ -116,7 +116,7 @@ def index_corpus(
                 kept = _find_reports(store, plan, resume and not overwrite, out) if resume or append else {}
                 _sweep(store, current | {name for own in kept.values() for name in own["segments"]}, kept)
                 wanted = min(workers_within(sys.maxsize, jobs) or 1, len(plan.parts))
-                if workers is not None and workers < wanted:
+                if workers is not None and 0 < workers < wanted:  # -1: all that a cluster has
                     needed = -(-wanted * WORKER >> 30)  # rounded up
                     notice(f"--memory allows {workers} of {wanted} workers; --memory {needed}G allows all")
                 planned(plan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from bagpack._version import __version__
 from bagpack.corpus.format import LeftOut
@@ -133,5 +133,5 @@ def _weight(piece: Slice, shared_by: int = 1) -> int:
 
 def _key(slices: Iterable[Slice], options: TextOptions, salt: str) -> str:
     shaping = {name: value for name, value in options.to_dict().items() if name not in TOLERANT}
-    named = [asdict(replace(piece, source=replace(piece.source, path=piece.source.name))) for piece in slices]
+    named = [{**vars(own), "source": {**vars(own.source), "path": own.source.name}} for own in slices]
     return digest(json.dumps([__version__, salt, named, shaping], sort_keys=True).encode())

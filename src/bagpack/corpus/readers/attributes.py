@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any
 
 from bagpack.corpus.readers.base import Source
 from bagpack.corpus.segment import Attributes
+from bagpack.corpus.text.casefold import CONTROLS
 from bagpack.errors import InputError
 from bagpack.numbers import many
 
@@ -30,7 +30,7 @@ def scalar_attributes(record: Mapping[str, Any]) -> Attributes:
 
 def attribute_name(name: str) -> str:
     """A name as `--where` takes it: lower case, without spaces."""
-    return re.sub(r"\s+", "_", encodable(name).strip().lower())
+    return CONTROLS.sub("_", encodable(name).strip().lower())
 
 
 def _text(value: Any) -> str:
@@ -40,7 +40,7 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.15g}" if math.isfinite(value) else ""
-    return " ".join(encodable(str(value)).split())
+    return CONTROLS.sub(" ", encodable(str(value))).strip()
 
 
 def encodable(text: str) -> str:

@@ -129,7 +129,7 @@ def _unsuitable(head: bytes) -> str:
         "JSON, but not JSON lines": re.match(rb'\s*(\[\s*[\[{"]|\{\s*"[^"\n]*"\s*:)', head),
         "an HTML page": re.match(rb"<(!doctype\s+html|html)[\s>]", text, re.IGNORECASE),
         # One element from the beginning to the end of what is looked at.
-        "an XML file": head.lstrip().startswith(b"<?xml")
+        "an XML file": head.lstrip().lower().startswith((b"<?xml", b"<!doctype"))
         or (root and b"</" in text and not (closing and behind.strip())),
         "not text: it holds NUL bytes": b"\0" in head[:NUL_WITHIN],
         "in an ISO-2022 encoding": re.search(rb"\x1b\$[()@AB]", head),  # a switch to two-byte characters

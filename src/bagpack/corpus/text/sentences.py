@@ -19,7 +19,7 @@ _WINDOW = 4096
 # sentencex 1.0 panics on a wide space next to an initial, because it takes every space to be one byte long.
 _WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
-_PERIOD_LAST = re.compile(r"\.\s*$")
+_INITIAL_LAST = re.compile(r"[-.]\w\.\s*$")
 _PLAIN_END = re.compile(r"[.!?。！？।][\"'”’)\]]*\s+|\n\s*\n")
 
 
@@ -32,12 +32,8 @@ def split_sentences(text: str, lang: str) -> list[str]:
     >>> split_sentences("Dr. Smith left. Où? Là.", "en")
     ['Dr. Smith left. ', 'Où? ', 'Là.']
     """
-    sentences = []
-    start = 0
-    for length in _character_lengths(_WIDE_SPACE.sub(" ", text), lang):
-        sentences.append(text[start : start + length])
-        start += length
-    return sentences
+    bounds = itertools.accumulate(_character_lengths(_WIDE_SPACE.sub(" ", text), lang), initial=0)
+    return [text[begin:end] for begin, end in itertools.pairwise(bounds)]
 
 
 class Block(NamedTuple):
@@ -118,11 +114,10 @@ def _joined(parts: list[str], lang: str) -> list[str]:
         return parts
     joined: list[str] = []
     for part in parts:
-        # Neither within av. J.-C. nor behind it, if the sentence continues.
-        inside = part[0] == "-" and joined and joined[-1].endswith(".")
-        if joined and (
-            never.search(joined[-1]) or inside or (part[0].islower() and _PERIOD_LAST.search(joined[-1]))
-        ):
+        last = joined[-1] if joined else ""
+        # Neither within av. J.-C. nor behind it, if the sentence continues; other text may be all in lower case.
+        inside = last.endswith(".") if part[0] == "-" else part[0].islower() and _INITIAL_LAST.search(last)
+        if inside or never.search(last):
             joined[-1] += part
         else:
             joined.append(part)
