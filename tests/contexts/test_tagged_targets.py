@@ -55,7 +55,7 @@ def test_a_form_falls_back_to_the_lemma_that_has_the_part_of_speech(tmp_path):
 
 def test_a_corpus_without_tags_says_so(tmp_path):
     plain = make_store(tmp_path, [["they", "saw"]], line=lambda word: f"{word}\t{word}")
-    with pytest.raises(UsageError, match="has no parts of speech, so saw/NOUN cannot be counted; write saw"):
+    with pytest.raises(UsageError, match=r"saw/NOUN .* write saw"):
         resolve_targets(plain, ["saw/NOUN"])
     assert names(plain, "N/A", "they") == [None, "they"]  # a short form may be part of a word
 
@@ -81,7 +81,7 @@ def test_columns_with_parts_of_speech_are_used_on_request(tmp_path):
     table.write_text("w1\tw2\tlabel\nsaw/V\twood\ta\nand/or\tcut\tb\n")
     assert read_pairs(table, {"pos1": "N"}).pairs == [("saw/V", "wood"), ("and/or/NOUN", "cut")]
     table.write_text("w1\tpos1\tw2\tlabel\nsaw\tzz\twood\ta\n")
-    with pytest.raises(InputError, match=r"d.tsv:2: the part of speech in column 'pos1' is 'ZZ'"):
+    with pytest.raises(InputError, match=r"d.tsv:2: .*'pos1' .*'ZZ'"):
         read_pairs(table, named | {"pos2": "N"})
     with pytest.raises(UsageError, match="no column 'Q'"):
         read_pairs(table, {"pos1": "Q"})

@@ -84,7 +84,7 @@ def test_the_bytes_do_not_depend_on_workers_or_threads(tmp_path, corpus_files, m
 def test_an_error_in_a_thread_stops_the_others(tmp_path, write):
     source = write("a.vert", "<s>\na\tX\ta\nbad\n</s>\n" + vertical(300))
     before = threading.active_count()
-    with pytest.raises(InputError, match=r"a\.vert:3 is not a line of"):
+    with pytest.raises(InputError, match=r"a\.vert:3 "):
         index_corpus([str(source)], tmp_path / "s", jobs=2, part_bytes=8_000)
     assert threading.active_count() == before
     assert len(list(tmp_path.glob("s/segments/*.json"))) < 10  # of about fifty
@@ -215,7 +215,7 @@ def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
 
 
 def test_every_token_dropped_is_no_sentence(tmp_path, write):
-    with pytest.raises(InputError, match="no sentence was found"):
+    with pytest.raises(InputError, match="--format"):
         build(write("a.txt", "... !!! --\n"), tmp_path / "s", punctuation="drop")
     assert not (tmp_path / "s").exists()
     corpus = build(
@@ -251,7 +251,7 @@ def test_many_files_are_looked_at_in_workers(tmp_path, write, monkeypatch):
     monkeypatch.setattr("bagpack.corpus.build.plan.MANY_FILES", 5)
     monkeypatch.setattr("bagpack.corpus.build.plan.LOOKS", 4)
     assert make_plan([str(tmp_path / "c")], TextOptions(), jobs=2) == here
-    with pytest.raises(InputError, match=r"empty\.txt is empty"):
+    with pytest.raises(InputError, match=r"empty\.txt "):
         make_plan([str(path) for path in (tmp_path / "c").iterdir()], TextOptions(), jobs=2)
 
 

@@ -129,7 +129,7 @@ def test_a_line_has_a_greatest_length_wherever_blocks_end(suffix, write, monkeyp
     for length, allowed in ((999, True), (1000, False), (1600, False)):
         line = b"Lions sleep.\n" + b"x" * length + b"\nCats hunt.\n"
         part = Slice(look(str(write(f"a.txt{suffix}", COMPRESSIONS[suffix](line))), TextOptions()))
-        with nullcontext() if allowed else pytest.raises(InputError, match=r":2 is a line of more than"):
+        with nullcontext() if allowed else pytest.raises(InputError, match=":2 "):
             assert b"".join(block.data for block in part.blocks(TextOptions(max_line=1000))) == line
 
 
@@ -139,7 +139,7 @@ def test_a_line_that_is_too_long(format, tmp_path, write, monkeypatch):
     name, text = FILES[format]
     number = text.rstrip("\n").count("\n") + 2
     source = write(name, text.rstrip("\n") + "\n" + "x" * 5000 + "\nmore\n")
-    with pytest.raises(InputError, match=f"{name}:{number} is a line of more than"):
+    with pytest.raises(InputError, match=f"{name}:{number} "):
         build(source, tmp_path / "s", max_line=1000)
 
 
@@ -159,7 +159,7 @@ def test_a_truncated_and_a_damaged_compressed_file(kind, tmp_path, write):
 def test_a_file_that_became_shorter_while_it_was_read(write):
     source = look(str(write("a.txt", "Lions sleep.\n" * 100)), TextOptions())
     Path(source.path).write_text("Lions sleep.\n" * 50)
-    with pytest.raises(InputError, match=r"a\.txt became shorter"):
+    with pytest.raises(InputError, match=r"a\.txt"):
         list(Slice(source, 0, source.size).blocks(TextOptions()))
 
 
@@ -222,7 +222,7 @@ def test_encodings_that_are_refused(tmp_path, write):
         problem = "cannot be read" if name in REFUSED else "not a known"
         with pytest.raises(UsageError, match=f"--encoding {name} .*{problem}"):
             check_encoding(name)
-    with pytest.raises(InputError, match=r"a.txt is in an ISO-2022"):  # and is not taken for ASCII
+    with pytest.raises(InputError, match=r"a.txt .*ISO-2022"):  # and is not taken for ASCII
         build(write("a.txt", "Lions sleep. 昨日.\n".encode("iso2022_jp")), tmp_path / "s")
 
 
@@ -269,7 +269,7 @@ def test_every_repaired_file_is_named(tmp_path, write, cli):
 
 def test_a_wrong_encoding_deep_in_a_large_file_is_seen_before_the_work(tmp_path, write):
     source = write("a.txt", b"The lion sleeps all day.\n" * 150_000 + b"caf\xe9\n")
-    with pytest.raises(InputError, match=r"a.txt:150,001 is not utf-8 \(byte 0xe9\)"):
+    with pytest.raises(InputError, match=r"a.txt:150,001 .*0xe9"):
         index_corpus(
             [str(source)], tmp_path / "s", jobs=1, planned=lambda plan: pytest.fail("the work began")
         )
@@ -386,5 +386,5 @@ def test_directories_that_are_not_walked_are_reported(write, cli):
         "new.bp (made by BagPack)",
     ):
         assert f"d/{left_out}" in done.err
-    with pytest.raises(InputError, match=r"d/old\.bp was made by BagPack"):
+    with pytest.raises(InputError, match=r"d/old\.bp"):
         index_corpus(["d/old.bp"], "t.bp", jobs=1)

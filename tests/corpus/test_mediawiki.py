@@ -151,5 +151,5 @@ def test_a_damaged_page_is_reported_with_its_line_or_skipped(change, tmp_path, w
 
 def test_what_is_taken_for_a_dump(write):
     assert look(str(write("b.xml", PAGES[0])), TextOptions()).format == "mediawiki"
-    with pytest.raises(InputError, match="not a MediaWiki"):
+    with pytest.raises(InputError, match="MediaWiki"):
         look(str(write("c.xml", "<book><p>Dogs bark.</p></book>")), TextOptions(format="mediawiki"))

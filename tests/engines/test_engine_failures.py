@@ -64,12 +64,12 @@ def test_a_place_where_no_index_can_be_is_not_touched(connect, tmp_path, monkeyp
 
 def test_wrong_index_and_field(node, host, connect):
     url = f"opensearch+http://{host}/docs?field"
-    with pytest.raises(EngineError, match="has no index 'docs'"):
+    with pytest.raises(EngineError, match="'docs'"):
         connect(f"{url}=body")
     node.add("docs", FOREIGN, meta={"properties": {"title": {"type": "text"}}})
     assert len(connect(f"{url}=body").search(CAT, 10)) == 2
     connect(f"{url}=meta.title")
-    with pytest.raises(EngineError, match="has no field 'title'; correct field="):
+    with pytest.raises(EngineError, match=r"'title'; .*field="):
         connect(f"{url}=title")
 
 

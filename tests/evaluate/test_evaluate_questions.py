@@ -154,7 +154,7 @@ def test_synonyms_keep_a_question_in_one_fold():
     assert len(found["v12"].metrics["score"].folds) == 5
     assert found["v1v2v12"].metrics["accuracy"].mean > found["random"].metrics["score"].mean
     assert found["words-only"].metrics["coverage"].mean == 1
-    with pytest.raises(InputError, match="4 synonym questions, fewer than the 10 folds"):
+    with pytest.raises(InputError, match=r"4 .* 10 folds"):
         solve_synonyms(counts, questions[:4])
 
 
@@ -213,5 +213,5 @@ def test_relations_in_balanced_rounds():
     assert found["v1v2"].nonzero == {}
     out = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [row["name"] for row in out["groups"]["rows"]] == ["IsA", "PartOf"]
-    with pytest.raises(InputError, match="fewer than the 100 folds"):
+    with pytest.raises(InputError, match="100 folds"):
         relation_rounds(counts, labels, folds=100)

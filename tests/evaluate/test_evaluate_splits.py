@@ -53,7 +53,7 @@ def test_groups_are_folds():
     assert [split.name for split in splits] == ["eat", "drink", "see"]
     assert splits[1].test.tolist() == [1, 4]
     assert covers_once(splits, 5)
-    with pytest.raises(InputError, match="every pair is of the group eat; split by another column"):
+    with pytest.raises(InputError, match=" eat; "):
         group_splits(["eat"] * 3)
 
 
@@ -106,7 +106,7 @@ def test_splits_by_name():
         assert len(make_splits(spec, targets, words=words, groups=groups, folds=folds)) == number
     (only,) = fixed_split(30, 10)
     assert only.test.tolist() == list(range(30, 40))
-    with pytest.raises(UsageError, match="the split 'x' is unknown"):
+    with pytest.raises(UsageError, match="'x'"):
         make_splits("x", targets, words=words)
 
 

@@ -329,6 +329,6 @@ def test_a_scheduler_that_dies_is_reported_wherever_it_is_noticed(monkeypatch):
     comm = pytest.importorskip("distributed.comm")
     monkeypatch.setattr("bagpack.parallel._dask", lambda *arguments: None)
     monkeypatch.setattr(joblib, "parallel_config", lambda *arguments, **settings: nullcontext())
-    lost = pytest.raises(parallel.WorkerError, match="the connection to the scheduler was lost")
+    lost = pytest.raises(parallel.WorkerError, match="scheduler")
     with lost, open_backend("dask", "tcp://127.0.0.1:1"):
         raise comm.CommClosedError("ConnectionPool closing.")

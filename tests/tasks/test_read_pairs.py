@@ -140,7 +140,7 @@ def test_task_and_columns_decide(read):
             read(f"w1\tw2\trating\na\tb\t1e12\na\tb\t{rating}\n")
     data = read("x\ty\tkind\na\tb\tR\n", columns={"w1": "x", "w2": "y", "label": "kind"})
     assert (data.pairs, data.labels) == ([("a", "b")], ["R"])
-    with pytest.raises(UsageError, match="no column 'verb' to group by; it has x, y, kind"):
+    with pytest.raises(UsageError, match=r"'verb' .* x, y, kind"):
         data.column("verb")
 
 
@@ -151,7 +151,7 @@ def test_read_any_takes_what_there_is(write):
     assert read_any(write("any.tsv", BOTH), columns={"score": "score"}).kind == "ratings"
     question = '{"stem": "a", "choices": ["b", "c"], "answer": 0}\n'
     assert isinstance(read_any(write("q.jsonl", question)), QuestionSet)
-    with pytest.raises(InputError, match="no columns w1 and w2"):
+    with pytest.raises(InputError, match="w1 and w2"):
         read_any(write("q.txt", "just some prose\nof two lines\n"))
     named = read_any(write("any.tsv", "x\ty\tz\na\tb\tc\n"), columns={"w1": "x", "w2": "y", "label": "z"})
     assert named.labels == ["c"]

@@ -65,7 +65,7 @@ def test_a_label_merged_over_several_rows_is_the_label_of_each(tmp_path):
     path.write_bytes(xlsx(rows, merged=[(1, 2, 2, 2, "part"), *elsewhere]))
     assert read_dataset(path).labels == ["part", "part", "kind"]
     path.write_bytes(xlsx([[], *rows], merged=[(0, 0, 0, 2, "My pairs")]))
-    with pytest.raises(BagpackError, match="the header seems to be in line 2: remove the lines above it"):
+    with pytest.raises(BagpackError, match="line 2: "):
         read_dataset(path)
 
 
@@ -226,7 +226,7 @@ def test_damaged_workbooks(tmp_path):
 
 def test_a_workbook_that_takes_too_long(monkeypatch):
     monkeypatch.setattr("bagpack.tasks.workbook.MAX_SECONDS", 0.01)
-    with pytest.raises(InputError, match=r"d\.xlsx takes more than 0\.01 seconds to read"):
+    with pytest.raises(InputError, match=r"d\.xlsx .*0\.01 seconds"):
         read_workbook("d.xlsx", xlsx([["w1", "w2"], ["a", "b"]]))
 
 
@@ -239,5 +239,5 @@ def test_long_cells_and_quotes_over_many_lines(tmp_path):
         if fine:
             assert len(read_pairs(path)) == 2
         else:
-            with pytest.raises(InputError, match=r"d\.csv:2: a quotation mark is not closed"):
+            with pytest.raises(InputError, match=r"d\.csv:2: "):
                 read_pairs(path)

@@ -157,7 +157,7 @@ def test_a_reversed_pair_has_its_blocks_exchanged(matrix):
     np.testing.assert_array_equal(back[:, 32:56], there[:, 56:])
     np.testing.assert_array_equal(matrix.reversed().n_plus, matrix.n_minus)
     assert matrix.rows_of([("hammer", "nail")]).seen.tolist() == [3]
-    with pytest.raises(StoreError, match="does not hold the pair dog nail"):
+    with pytest.raises(StoreError, match="dog nail"):
         matrix.rows_of([("dog", "nail")])
 
 
@@ -238,7 +238,7 @@ def test_the_long_table_of_the_papers_sentence(tmp_path):
 def test_counts_beyond_32_bits_are_not_cut_off(matrix, tmp_path):
     large = matrix.words.copy().astype(np.int64)
     large.data[0] = 1 << 31
-    with pytest.raises(UsageError, match="a count of 2,147,483,648 does not fit into the matrix format"):
+    with pytest.raises(UsageError, match=r"2,147,483,648 .*--limit"):
         replace(matrix, words=large).save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
@@ -293,7 +293,7 @@ def test_what_is_wrong_in_a_file_is_reported(tmp_path, monkeypatch, line, conten
 
 def test_a_basis_of_another_corpus_is_refused(corpus, tmp_path):
     other = make_store(tmp_path, [["a", "b"]])
-    with pytest.raises(StoreError, match=r"basis.tsv was chosen from a corpus other than"):
+    with pytest.raises(StoreError, match=r"basis.tsv "):
         Basis.of(other, 2).check_corpus(corpus, "basis.tsv")
 
 

@@ -163,6 +163,7 @@ def _check_place(out: Path, store: Path, resume: bool, overwrite: bool) -> None:
         if useful and not (resume or overwrite):
             raise StoreError(f"an unfinished build is at {out}; use --resume, or --overwrite to discard it")
     elif is_kind(store, CORPUS) and not (resume or overwrite):
+        artefacts.check_place(out, CORPUS, overwrite=True)  # a store of another version is not replaced
         raise StoreError(f"{out} exists already; choose another --out, --append to it, or --overwrite it")
     elif not (resume and is_kind(store, CORPUS)):
         artefacts.check_place(out, CORPUS, overwrite=overwrite)
