@@ -44,14 +44,16 @@ def test_json_quiet_and_the_summary(cli, tmp_path, write):
 
 COMPUTING = {"numba", "scipy", "sklearn", "pandas", "joblib"}
 HELP = COMPUTING | {"numpy", "spacy", "jinja2", "simplemma"}
+VECTORS = "vectors store.bp p.tsv --out m", "", {"sklearn", "pandas"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "shown", "heavy"),
-    [("--help", "index", HELP), ("contexts store.bp saw cat", "cat", COMPUTING)],
+    [("--help", "index", HELP), ("contexts store.bp saw cat", "cat", COMPUTING), VECTORS],
 )
 def test_nothing_heavy_is_loaded(tmp_path, arguments, shown, heavy):
     make_store(tmp_path, [["the", "cat", "saw", "a", "lion"], ["a", "saw", "cat"]] * 3)
+    (tmp_path / "p.tsv").write_text("w1\tw2\ncat\tlion\n")
     command = bagpack_command(*arguments.split())
     command[2] = (
         "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));" + command[2]

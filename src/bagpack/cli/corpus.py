@@ -34,7 +34,7 @@ def index(
     format: opt.Format = "auto",
     level: opt.Level = "lemma",
     lang: opt.Language = "en",
-    case: Annotated[str, opt.value("HOW", "fold, keep; auto keeps it in German.")] = "auto",
+    case: Annotated[str, opt.value("HOW", "Case: fold, keep; auto: by language.")] = "auto",
     punctuation: Annotated[str, opt.value("HOW", "Punctuation tokens: keep, drop.")] = "keep",
     annotator: Annotated[str, opt.value("NAME", "simplemma, jieba, fugashi or none.")] = "auto",
     encoding: Annotated[str, opt.value("NAME", "utf-8, latin-1, …; auto: by file.")] = "utf-8",

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import confusion_matrix
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from bagpack import names as blocks
@@ -42,6 +40,8 @@ def _run_fold(
     shared: Shared, number: int, conditions: Sequence[str], preset: Preset, svm: SvmSettings, baselines: bool
 ) -> tuple[dict[str, Floats], str]:  # fmt: skip
     """Decision values of each condition and baseline, and what a solver that did not converge said."""
+    from sklearn.exceptions import ConvergenceWarning
+
     counts, targets, splits, learned, grams = shared.get()
     split = splits[number]
     # One BLAS thread per fold: how a product is cut up among threads changes its last digits, and the results
@@ -49,10 +49,8 @@ def _run_fold(
     with threadpool_limits(1, "blas"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         own = targets[split.train]
-        how = conditions, preset, svm
-        decisions = fold_decisions(
-            counts, targets, split.train, split.test, *how, learned=learned, grams=grams
-        )
+        how = split.train, split.test, conditions, preset, svm
+        decisions = fold_decisions(counts, targets, *how, learned=learned, grams=grams)
         if baselines:
             rating = targets.kind == "rating"
             usual = own.ratings.mean(keepdims=True) if rating else own.columns.mean(axis=0)
@@ -103,6 +101,9 @@ def cross_validate(
     Folds run in parallel (`bagpack.parallel.settings`): fewer at once where together they would need more than 4 GiB,
     and one below 1,000 rows, where starting workers would take longer. The result is the same for any number.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import confusion_matrix
+
     targets, preset, svm = encode_targets(y, kind=kind), get_preset(preset), svm or SvmSettings()
     if len(counts) != len(targets):
         raise UsageError(f"there are {len(counts)} pairs and {len(targets)} answers; give one per pair")

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.preprocessing import normalize
 
 from bagpack.errors import InputError
 from bagpack.evaluate.crossval import CONDITIONS, check_found, cross_validate
@@ -146,6 +145,8 @@ def analogy_scores(
 
 def block_rows(counts: PairCounts, wide: Csr | None = None) -> dict[str, Csr]:
     """φ(v1), φ(v2), unit(φ(v1) − φ(v2)), n/(n+1) · φ(v12) and the difference of wide vectors, a row for each pair."""
+    from sklearn.preprocessing import normalize
+
     words, w1, w2 = used_words(counts)
     weighted = weigh(words, counts.basis)
     one, two = weighted[w1], weighted[w2]

@@ -56,9 +56,7 @@ def reproduce(task: str, source: str, path: str, options: EvaluateOptions | None
         found = evaluate_file(source, file, replace(options, split=split))
         published = []
         for name, metrics in PAPER[task].items():
-            scores = {
-                own: {metric: metrics[metric][at] for metric in metrics} for at, own in enumerate(ORDER)
-            }
+            scores = {own: {key: row[at] for key, row in metrics.items()} for at, own in enumerate(ORDER)}
             published.append({"name": f"paper, {name}", "scores": scores})
         return replace(found, references=published)
     rows = load_rows(source, file, options, RELATIONS_B)
