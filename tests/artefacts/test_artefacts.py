@@ -75,7 +75,8 @@ def test_the_error_names_the_file_that_is_missing(tmp_path):
     ):
         with pytest.raises(FileNotFoundError, match="missing"), writing():
             (tmp_path / "in" / "missing.tsv").read_text()
-    with pytest.raises(StoreError, match="cannot be written"), replacing(tmp_path / "none" / "out.tsv"):
+    no_place = pytest.raises(StoreError, match=r"none/out\.tsv cannot be written: .*; choose another")
+    with no_place, replacing(tmp_path / "none" / "out.tsv"):
         pass
 
 
@@ -94,12 +95,14 @@ def test_what_is_not_ours_is_not_replaced(tmp_path):
     (tmp_path / "mine" / "manifest.json").write_text(json.dumps({"kind": "something else"}))
     (tmp_path / "nowhere").symlink_to(tmp_path / "nothing")
     for name in ("mine", "nowhere"):
-        with pytest.raises(StoreError, match="is not a BagPack test artefact, so it is not replaced"):
+        with pytest.raises(
+            StoreError, match=f"{name} exists and is not a BagPack test artefact, .* another --out"
+        ):
             save(tmp_path / name, "new")
     save(tmp_path / "a", "old", overwrite=False)
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match=r"/a exists .*--overwrite"):
         save(tmp_path / "a", "new", overwrite=False)
-    with pytest.raises(StoreError, match="another version of BagPack"):
+    with pytest.raises(StoreError, match=r"/a was written by another version .* another --out"):
         check_place(tmp_path / "a", Kind("test", "test artefact", 2, "bagpack test"), overwrite=True)
     assert content_of(tmp_path / "a") == "old"
 
@@ -131,7 +134,7 @@ def test_a_linked_artefact_is_replaced_where_the_link_leads(tmp_path):
 
 
 def test_two_writers_of_one_path(tmp_path):
-    refused = pytest.raises(StoreError, match=r"another bagpack command is working in .*a;")
+    refused = pytest.raises(StoreError, match=r"another bagpack command is working in .*/a; wait for it")
     with locked(tmp_path / "a"), refused:
         save(tmp_path / "a", "mine")
     save(tmp_path / "a", "mine")
@@ -146,7 +149,7 @@ def test_what_another_writer_makes_before_the_lock_is_had_is_not_replaced(tmp_pa
             yield
 
     monkeypatch.setattr("bagpack.artefacts.locked", late)
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match=r"/a exists .*--overwrite"):
         save(tmp_path / "a", "mine", overwrite=False)
     assert content_of(tmp_path / "a") == "theirs"
 
@@ -160,7 +163,7 @@ def test_locks_that_cannot_be_had(tmp_path, monkeypatch):
         return True
 
     monkeypatch.setattr("filelock.lock_descriptor", lock_of_another)
-    with pytest.raises(StoreError, match="another bagpack command is working in"), locked(tmp_path / "a"):
+    with pytest.raises(StoreError, match=r"working in .*/a;"), locked(tmp_path / "a"):
         pass
     unsupported = Mock(side_effect=OSError(errno.EOPNOTSUPP, "Operation not supported"))
     monkeypatch.setattr("filelock.lock_descriptor", unsupported)
@@ -202,7 +205,7 @@ def test_every_changed_byte_is_found(tmp_path):
 
 @pytest.mark.parametrize("name", ["../b", "inner/../../b", "/etc/passwd", "", ".", "a\0b", 7, None])
 def test_names_that_lead_out(tmp_path, name):
-    with pytest.raises(StoreError, match="not inside it"):
+    with pytest.raises(StoreError, match="not inside"):
         member(tmp_path, name)
 
 
@@ -215,13 +218,13 @@ def test_links_pipes_and_directories_in_the_place_of_files(tmp_path):
     (inside / "folder").mkdir()
     os.mkfifo(inside / "pipe")
     for name in ("link", "out/secret"):
-        with pytest.raises(StoreError, match="is a symbolic link; artefacts hold no links"):
+        with pytest.raises(StoreError, match=f"{name[:3]}.* is a symbolic link; .*: put the file itself"):
             member(inside, name)
     for read in (lambda path: map_array(path, "<i8"), read_json):
         with pytest.raises(StoreError, match="link "):
             read(inside / "link")
         for name in ("pipe", "folder"):
-            with pytest.raises(StoreError, match="is not a regular file"):
+            with pytest.raises(StoreError, match=f"{name} .*regular"):
                 read(inside / name)
 
 

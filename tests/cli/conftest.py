@@ -36,9 +36,10 @@ def trained(cli, shop, tmp_path):
     return train
 
 
-def refuses(done, sentence):
+def refuses(done, *parts):
     assert (done.code, done.out) == (2, ""), done.err
-    assert sentence in done.err and "Traceback" not in done.err
+    assert [part for part in (*parts, "bagpack: ") if part not in done.err] == []
+    assert "Traceback" not in done.err
     return True
 
 

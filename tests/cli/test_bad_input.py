@@ -36,7 +36,7 @@ def fails(cli, tmp_path):
         out = tmp_path / "store.bp"
         sentence = cli("index", source, "--out", out, "--jobs", 1, *options).sentence()
         assert not (out / "manifest.json").exists()
-        assert out.exists() == (" kept: correct it" in sentence)
+        assert out.exists() == ("add --resume" in sentence)
         return sentence
 
     return run
@@ -61,7 +61,7 @@ def test_a_name_that_is_too_long(cli, write, tmp_path):
         ("info", long, "--verify"), ("contexts", long, "lion"), ("explain", long, "lion", "cat"),
     ):  # fmt: skip
         done = cli(*args)
-        assert done.code == 1 and "File name too long; " in done.err, args
+        assert done.code == 1 and "too long" in done.err, args
         assert "x" * 300 in done.err and "unexpected error" not in done.err, args
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
@@ -74,7 +74,7 @@ def test_a_store_whose_name_is_not_utf8(cli, write, tmp_path):
     assert json.loads(cli("info", store, "--json").out)["path"] == str(store)
     pairs, matrix = write("p.tsv", "w1\tw2\nlion\tsleep\n"), tmp_path / "m"
     refused = cli("vectors", store, pairs, "--out", matrix, "-b", 2, "-j", 1).sentence()
-    assert "holds bytes that are not UTF-8; correct the word, or rename the file" in refused
+    assert "UTF-8" in refused and "rename" in refused
 
 
 def test_a_file_without_read_permission():
@@ -94,29 +94,29 @@ def test_places_without_files(fails, write, tmp_path):
     (tmp_path / "link.txt").symlink_to(tmp_path / "gone")
     (tmp_path / "empty").mkdir()
     for name in ("nope.txt", "*.nope", "link.txt", "empty"):
-        assert f"there is no file {tmp_path / name}" in fails(tmp_path / name)
-    assert "standard input is empty" in fails("-")
+        said = fails(tmp_path / name)
+        assert f"there is no file {tmp_path / name}, nor files in it; check the name" in said
+    assert "standard input" in fails("-")
     made = write("made.bp/manifest.json", '{"kind": "corpus"}').parent
     (made / "segments").mkdir()
-    assert "made.bp was made by BagPack" in fails(made)
+    assert f"{made} " in fails(made)
 
 
-# What a file is called and holds, what is reported, the option that skips it, and what the summary then says.
+# What a file is called and holds, parts of what is reported, the option that skips it, and what the summary then says.
 CAFE = b"<s>\ncaf\xe9\tN\tcaf\xe9\n</s>\n"
 NO_OPTION = (), ""
 SKIPPED = [
     *samples("cli/skipped.jsonl"),
-    ("b.txt.gz", gzip.compress(b""), "is empty", *NO_OPTION),
-    ("a.conllu", CONLLU * 33_334, "a.conllu:100,001 is past", *NO_OPTION),
+    ("b.txt.gz", gzip.compress(b""), "b.txt.gz is empty", *NO_OPTION),
+    ("a.conllu", CONLLU * 33_334, "a.conllu:100,001 | 100,000 ", *NO_OPTION),
     ("a.txt", b"Fine.\n\nA caf\xe9 and na\xefve.\n",
      "a.txt:3 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)",
-     ("--encoding-errors", "replace"), "2 places with invalid bytes"),
-    ("a.vert", VERTICAL.encode() + CAFE, "a.vert:14 is not utf-8 (byte 0xe9)", ("--encoding", "latin-1"), "10 tokens"),
-    ("a.vert", VERTICAL.encode() + CAFE, "--encoding-errors replace or skip", ("--encoding-errors", "skip"),
-     "2 places with invalid bytes"),
-    ("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n", "a.vert:13 is not utf-8", ("--encoding-errors", "skip"),
+     ("--encoding-errors", "replace"), "2 places"),
+    ("a.vert", VERTICAL.encode() + CAFE, "a.vert:14 |0xe9", ("--encoding", "latin-1"), "10 tokens"),
+    ("a.vert", VERTICAL.encode() + CAFE, "a.vert:14 |--encoding-errors", ("--encoding-errors", "skip"), "2 places"),
+    ("a.vert", VERTICAL.encode() + b"<text id='caf\xe9'>\n", "a.vert:13 |0xe9", ("--encoding-errors", "skip"),
      "1 place "),
-    ("a.vert", "<s>\n" + "lion\tN\tlion\n" * 150_000 + "</s>\n", "a.vert:100,002 is past 100,000 tokens",
+    ("a.vert", "<s>\n" + "lion\tN\tlion\n" * 150_000 + "</s>\n", "a.vert:100,002 | 100,000 ",
      ("--max-sentence", 150_000), "150,000 tokens, 1 sentence"),
 ]  # fmt: skip
 
@@ -127,7 +127,7 @@ SKIPPED = [
 def test_files_that_do_not_fit(name, content, reported, option, summary, fails, builds, write):
     source = write(name, content)
     sentence = fails(source)
-    assert reported in sentence
+    assert [part for part in reported.split("|") if part not in sentence] == []
     if option:
         assert option[0] in sentence
         assert summary in builds(source, *option)
@@ -137,17 +137,17 @@ def test_the_line_is_right_in_a_compressed_file_and_behind_a_slice(fails, write,
     lines = VERTICAL + "<s>\nok\tN\tok\n</s>\n" * 500 + "<s>\nbroken\n</s>\n"
     number = lines.count("\n", 0, lines.index("broken")) + 1
     packed = write("a.vert.gz", gzip.compress(lines.encode()))
-    assert f"a.vert.gz:{number:,} is not a line of" in fails(packed)
+    assert f"a.vert.gz:{number:,} " in fails(packed)
     monkeypatch.setattr("bagpack.corpus.build.plan.MIN_PART", 1000)
-    assert f"a.vert:{number:,} is not a line of" in fails(write("a.vert", lines))
+    assert f"a.vert:{number:,} " in fails(write("a.vert", lines))
 
 
 def test_an_output_that_exists(cli, write, tmp_path):
     source, out = write("a.txt", "Lions sleep.\n"), tmp_path / "s"
     for place, option, code, said in (
         (out, (), 0, ""), (out, (), 1, "exists already; choose another --out, --append to it, or --overwrite it"),
-        (out, ("--overwrite",), 0, ""), (tmp_path / "none", ("--append",), 1, "does not exist; make one"),
-        (source, ("--overwrite",), 1, "exists and is not a BagPack store"),
+        (out, ("--overwrite",), 0, ""), (tmp_path / "none", ("--append",), 1, str(tmp_path / "none")),
+        (source, ("--overwrite",), 1, "not replaced"),
     ):  # fmt: skip
         done = cli("index", source, "--out", place, "-j", 1, *option)
         assert done.code == code and said in done.err
@@ -180,12 +180,12 @@ def test_the_message_says_what_was_meant(cli, place, monkeypatch, line):
 @pytest.mark.parametrize("command", GONE)
 def test_a_dropped_command_says_what_to_use(cli, command):
     said = cli(command, "x").sentence(2)
-    assert f"there is no command {command} any more; " in said and "bagpack " in said.partition(";")[2]
+    assert f" {command} " in said and "bagpack " in said.partition(";")[2]
 
 
 def test_what_the_library_reports_is_left_to_it(cli, place, monkeypatch):
     monkeypatch.chdir(place)
-    assert "nowhere.tsv does not exist" in cli("check", "my.bp", "nowhere.tsv").err
+    assert "nowhere.tsv" in cli("check", "my.bp", "nowhere.tsv").sentence()
     # A word may be the name of a file.
     assert cli("contexts", "my.bp", "data.tsv").code == 0
 

@@ -135,7 +135,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process):
     args = ("index", small, large, "--out", out, "-j", 2)
     code, said = interrupt(args, lambda: any(tmp_path.glob("s.bp/segments/*.json")))
     assert code == 130
-    assert said.startswith("bagpack: interrupted; finished work is kept: ") and "--resume" in said
+    assert said.startswith("bagpack: interrupted; ") and "--resume" in said
     resumed = process(*args, "--resume")
     assert resumed.code == 0
     whole, read = (re.search(rf"{before}([\d,]+) tokens", resumed.err)[1] for before in (": ", "\n"))
@@ -146,24 +146,21 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process):
     ("error", "code", "said"),
     [
         (KeyboardInterrupt(), 130, "interrupted"),
-        (ZeroDivisionError("surprise"), 1, "unexpected error (ZeroDivisionError: surprise)"),
-        (FileNotFoundError(2, "No such file"), 1, "the working directory does not exist any more"),
-        (
-            UnicodeEncodeError("ascii", "a\xe9", 1, 2, "no"),
-            1,
-            "'\\xe9' cannot be written in ascii; set PYTHONIO",
-        ),
+        (ZeroDivisionError("surprise"), 1, r"\(ZeroDivisionError: surprise\).* BAGPACK_TRACEBACK=1"),
+        (FileNotFoundError(2, "No such file"), 1, "working directory"),
+        (UnicodeEncodeError("ascii", "a\xe9", 1, 2, "no"), 1, r"'\\xe9' .*ascii.*PYTHONIO"),
     ],
 )
 def test_whatever_ends_a_command_is_a_sentence(cli, monkeypatch, tmp_path, error, code, said):
     monkeypatch.setattr("bagpack.info.describe", Mock(side_effect=error))
     done = cli("info", tmp_path)
-    assert done.code == code and done.err.startswith(f"bagpack: {said}") and "Traceback" not in done.err
+    assert done.code == code and done.err.startswith("bagpack: ") and done.err.count("\n") == 1
+    assert re.search(said, done.err) and "Traceback" not in done.err
 
 
 def test_a_closed_standard_input_is_an_empty_one(cli, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", None)
-    assert "standard input is empty" in cli("index", "-", "--out", tmp_path / "s").sentence()
+    assert "standard input" in cli("index", "-", "--out", tmp_path / "s").sentence()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="writes to /dev/full, which only Linux has")
@@ -175,8 +172,8 @@ def test_output_that_cannot_be_written(store):
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         assert not re.search("Traceback|Exception", done.stderr)
         if redirected != ">&-":
-            said = "bagpack: the disk is full: the output could not be written;"
-            assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(said)
+            assert done.returncode == 1
+            assert re.search(r"^bagpack: .*disk.* output .*\n\Z", done.stderr, re.MULTILINE)
 
 
 TYPED = {

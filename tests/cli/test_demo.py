@@ -89,8 +89,7 @@ def test_the_demo_goes_the_whole_way_and_again(finished, small_demo, cli, tmp_pa
     again = cli("demo")
     assert again.code == 0, again.err
     for said in (
-        "Its licence: free", "A cat met a lion.", "virus – infection", "virus and infection together",
-        "which are not among the labelled pairs", "The report is demo/relations.html",
+        "licence: free", "A cat met a lion.", "virus – infection", "virus and infection", "demo/relations.html",
     ):  # fmt: skip
         assert said in first and said in again.out
     assert "bagpack train" not in again.out
@@ -122,7 +121,7 @@ def test_an_interrupted_demo_goes_on(finished, small_demo, cli, monkeypatch, tmp
     with monkeypatch.context() as patched:
         patched.setattr(worker, "run", interrupted)
         done = cli("demo")
-    assert (done.code, done.err.count("finished steps are kept")) == (130, 1)
+    assert (done.code, done.err.count(" kept")) == (130, 1)
     done = cli("demo")
     assert done.code == 0
     # Without a finished part nothing is kept, so there is nothing to resume.
@@ -154,7 +153,7 @@ def test_nothing_of_the_package_is_run(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "index").as_uri())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     use_archive(monkeypatch, "0" * 64)
-    said = r"tiny-1\.tar\.gz is not the file .*pip does not know tiny-2\.tar\.gz"
+    said = r"tiny-1\.tar\.gz .*tiny-2\.tar\.gz.* bagpack index "
     with pytest.raises(BagpackError, match=said):
         demo.fetch()
     assert not (tmp_path / "other").exists()
@@ -166,7 +165,7 @@ def test_without_a_network_the_small_texts(small_demo, cli, monkeypatch, tmp_pat
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     done = cli("demo")
-    assert done.code == 0 and "could not be fetched" in done.out and "documentation's small texts" in done.out
+    assert done.code == 0 and "fetched" in done.out and "small texts" in done.out
     assert "leaf – tree: part" in done.out and "bagpack find" in done.out
     monkeypatch.setattr(demo, "fetch", Mock(side_effect=BagpackError("no network")))
     assert cli("demo").code == 0  # and again

@@ -39,17 +39,17 @@ def test_a_text_a_data_set_and_a_page_of_others_are_left_alone(cli, report, mode
     for path in (text, data, theirs, model / "manifest.json"):
         before = path.read_bytes()
         for command in (report(path), ("explain", model, "cat", "lion", "--html", path)):
-            assert refuses(cli(*command), f"{path} exists already and is no page that BagPack made")
+            assert refuses(cli(*command), f"{path} exists", "no page", "choose another name")
         assert path.read_bytes() == before
 
 
 def test_it_is_reported_before_the_work(cli, report, tmp_path):
     _, _, missing, *rest = report(tmp_path)
-    assert refuses(cli("evaluate", "no-such-store", missing, *rest), f"{tmp_path} is a directory")
+    assert refuses(cli("evaluate", "no-such-store", missing, *rest), f" {tmp_path} ")
     nowhere, link = tmp_path / "none" / "r.html", tmp_path / "link.html"
     link.symlink_to(nowhere)
     for path in (nowhere, link):
-        assert refuses(cli(*report(path)), f"there is no directory {nowhere.parent}; make it")
+        assert refuses(cli(*report(path)), f"{path} ", f"no directory {nowhere.parent}; make it")
     assert not nowhere.parent.exists()
 
 
@@ -77,9 +77,9 @@ def test_a_link_stays_a_link(cli, report, shop, data, tmp_path):
     assert page.is_symlink() and table.is_symlink() and (folder / "first.tsv").stat().st_size
     assert sorted(path.name for path in folder.iterdir()) == ["first.html", "first.tsv"]
     (folder / "first.html").write_text("notes")
-    assert refuses(cli(*report(page)), "is no page that BagPack made")
+    assert refuses(cli(*report(page)), f"{page} exists")
     circle.symlink_to(circle.name)
-    assert "circle.html cannot be written" in cli(*report(circle)).sentence()
+    assert "circle.html " in cli(*report(circle)).sentence()
 
 
 def test_a_pipe_and_a_device_are_refused(cli, report, shop, data, tmp_path):
@@ -88,7 +88,7 @@ def test_a_pipe_and_a_device_are_refused(cli, report, shop, data, tmp_path):
         os.mkfifo(pipe)
     export = ("vectors", shop, data, "-b", 4, "-j", 1, "--overwrite", "--out", pipes[1])
     for command in (report(pipes[0]), report("/dev/stdout"), export):
-        assert refuses(cli(*command), "is a directory, a device or a pipe; name a file")
+        assert refuses(cli(*command), f"{command[-1]} is a directory, a device or a pipe; name a file")
     assert all(pipe.is_fifo() for pipe in pipes)
 
 
@@ -114,7 +114,7 @@ def test_an_ending_of_other_files_is_no_name_for_a_matrix(cli, shop, data, tmp_p
     if name in ("m", "m.2", "m.matrix"):
         assert done.code == 0 and (tmp_path / name / "manifest.json").is_file()
     else:
-        assert refuses(done, "exports end in .tsv") and not (tmp_path / name).exists()
+        assert refuses(done, f"{name} ", ".tsv;") and not (tmp_path / name).exists()
 
 
 HEADER = ["w1", "w2", "score", "together"]
@@ -145,11 +145,11 @@ def test_one_writer_for_three_formats(tmp_path):
 
 
 def test_tables_that_cannot_be_written(tmp_path):
-    with pytest.raises(UsageError, match=r"the most that \.xlsx can hold"):
+    with pytest.raises(UsageError, match=r"wide\.xlsx .*16,384"):
         write_table(tmp_path / "wide.xlsx", [["x"] * 16_385])
     assert not (tmp_path / "wide.xlsx").exists()
     for name in ("t.xls", "t.ods", "t.csv.gz", "t.doc", "t.json"):
-        with pytest.raises(UsageError, match=r"name it \.tsv, \.csv or \.xlsx"):
+        with pytest.raises(UsageError, match=rf"{name} .* name it \.tsv, \.csv or \.xlsx"):
             check_table(tmp_path / name, "predictions")
 
 
@@ -172,7 +172,7 @@ def test_predictions_as_a_table(cli, trained, data, tmp_path):
     assert (tmp_path / "p.tsv").read_text() == shown
     wanted = [row.split("\t")[:3] for row in shown.splitlines()]
     assert [row[:3] for row in cells_of(tmp_path / "p.xlsx")] == wanted
-    assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), "which this command reads")
+    assert refuses(cli("predict", model, data, "--out", data, "--overwrite"), f"holds {data}")
     assert data.read_text() == PAIRS
 
 
@@ -218,7 +218,7 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
     reported = " ".join(done.out.split())
     for said in (
         "'Part of' (1 row), 'part of' (1 row); if they are one label, replace 'part of' by 'Part of'",
-        "1 pair occurs in both orders: nail – hammer (line 6, line 7, line 8)",
+        ": nail – hammer (line 6, line 7, line 8)",
     ):
         assert said in reported
     header, *found = cells_of(tmp_path / "c.xlsx")
@@ -227,7 +227,7 @@ def test_check_writes_a_row_for_every_row(cli, shop, tmp_path, write):
     assert found[3] == [5, "cat", "gnu", "isa", "", "gnu", ""]
     remarks = ["several labels", "one word twice", "", "in both orders", *["repeated; in both orders"] * 2]
     assert [row[-1] for row in found[1:]] == remarks
-    assert refuses(cli("check", shop, data, "--out", data, "--overwrite"), "which this command reads")
+    assert refuses(cli("check", shop, data, "--out", data, "--overwrite"), f"holds {data}")
 
 
 @pytest.fixture
@@ -254,8 +254,8 @@ def test_vectors_makes_a_matrix_and_says_what_it_found(cli, shop, pairs, tmp_pat
     assert done.code == 0, done.err
     reported = " ".join(done.err.split())
     for said in (
-        "4 pairs of 4 words, 80 features; 3 seen together, 1 never", "1 unknown word, a zero vector: unicorn",
-        "1 row repeats a pair; each pair was counted once", "2 pairs exceed the limit of 2 observations: cat lion (9)",
+        "4 pairs of 4 words, 80 features; 3 seen together, 1 never", "1 unknown word", ": unicorn", "1 row repeats",
+        "2 pairs exceed", "limit of 2 observations: cat lion (9)",
     ):  # fmt: skip
         assert said in reported
     facts = json.loads(cli(*args, tmp_path / "j.bpm", "--json").out)
@@ -301,10 +301,10 @@ def test_info_and_verify_know_a_basis(cli, shop, write, tmp_path):
     for first in (1, 13):  # a unigram, and a bigram of two with the same count
         swapped = [*lines[:first], lines[first + 1], lines[first], *lines[first + 2 :]]
         done = cli("info", write("swapped.tsv", "".join(swapped)), "--verify")
-        assert done.code == 1 and "which is not rank order" in done.out + done.err
+        assert done.code == 1 and "rank" in done.out + done.err
     unranked = write("unranked.tsv", "kind\tterm\nunigram\tb\nunigram\ta\n")
     assert cli("info", unranked, "--verify").code == 0  # without counts there are no ranks
-    assert "is no basis that BagPack made" in cli("basis", shop, "--out", write("notes.txt", "mine")).err
+    assert refuses(cli("basis", shop, "--out", write("notes.txt", "mine")), "notes.txt exists")
     for content in ("unigram\tonly\nunigrm\tx\n", b"<!doctype html>\n", bytes(range(256))):
         other = write("other", content)
         assert str(other) in cli("info", other, "--verify").sentence()
@@ -323,14 +323,14 @@ def test_check_tells_what_the_corpus_knows(cli, shop, write):
     shown = cli("check", shop, data).out
     head = f"{data}: 3 rows, 4 words seen together rows share 0 times 2 66.7 %"
     assert " ".join(shown.split()).startswith(head)
-    assert "1 unknown word in 1 row: unicorn" in shown
+    assert re.search("1 unknown .*: unicorn", shown)
 
 
 def test_equal_ratings_are_refused(cli, shop, write):
     equal = write("equal.tsv", "w1\tw2\tscore\ncat\tlion\t2\ncat\tnail\t2\n")
     other = write("other.tsv", "w1\tw2\tscore\nlion\tnail\t1\n")
     for command, *more in (("evaluate", "--test", other), ("train", "--no-scores", "--out", "m.model")):
-        assert "every pair has the rating 2;" in cli(command, shop, equal, *more).sentence()
+        assert "rating 2;" in cli(command, shop, equal, *more).sentence()
 
 
 def test_the_first_ten_bad_rows_are_listed(cli, shop, write, tmp_path):
@@ -345,7 +345,7 @@ def test_the_first_ten_bad_rows_are_listed(cli, shop, write, tmp_path):
             assert (done.code, done.out) == (1, "")
             lines = done.err.splitlines()
             assert lines[0] == f"bagpack: {shown} has {number} bad rows"
-            assert lines[1] == f"  {shown}:3: this row has 2 columns where the header has 3; a tab is missing"
+            assert lines[1].startswith(f"  {shown}:3: ")
             assert lines[11:] == [f"  and {number - 10} more"]
 
 
@@ -363,13 +363,13 @@ def test_contexts_of_a_pair_a_word_a_run_and_a_word_with_itself(cli, shop):
     assert (found["total"], found["contexts"][0]["between"]) == (3, "BE THE BEST ICE IN")
     found = json.loads(cli("contexts", shop, "cat", "cat", "--json").out)
     assert (found["total"], {line["order"] for line in found["contexts"]}) == (6, {"±"})
-    for words, said in (("unicorn cat", "does not contain 'unicorn'"), ("hammer lion", "0 of 0 shown")):
+    for words, said in (("unicorn cat", "'unicorn'"), ("hammer lion", "0 of 0 shown")):
         done = cli("contexts", shop, *words.split())
         assert (done.code, done.out) == (0, "") and said in done.err
 
 
 def test_brackets_in_words_and_labels_are_no_styles(cli, shop, write):
-    assert "the corpus does not contain '[/b]'" in cli("contexts", shop, "[/b]", "cat").err
+    assert "'[/b]'" in cli("contexts", shop, "[/b]", "cat").err
     data = write("relations.tsv", "w1\tw2\tlabel\ncat\tlion\t[/b]\n[sic]\tlion\t[b]\n")
     done = cli("check", shop, data)
     assert done.code == 0, done.err
@@ -379,13 +379,13 @@ def test_brackets_in_words_and_labels_are_no_styles(cli, shop, write):
 def test_an_output_that_exists_or_cannot_be_written(cli, fails, shop, pairs, write, tmp_path):
     for out in ("m.bpm", "x.tsv"):
         kept = write(f"{out}/notes.txt" if out == "m.bpm" else out, "mine")
-        assert f"{out} exists already" in fails(pairs, code=2, out=out)
+        assert f"{out} exists" in fails(pairs, code=2, out=out)
         assert kept.read_text() == "mine"
-    assert "is not a BagPack matrix" in fails(pairs, "--overwrite")
+    assert "not replaced" in fails(pairs, "--overwrite")
     args = ("vectors", shop, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1)
     assert cli(*args, "--overwrite").code == 0
     for out, code in (("x.tsv/m.bpm", 1), ("x.tsv/y.tsv", 1), ("none/y.tsv", 2)):
-        assert "cannot be written" in fails(pairs, code=code, out=out)
+        assert f"{tmp_path / out} " in fails(pairs, code=code, out=out)
 
 
 def test_quiet_means_no_progress_on_a_terminal(shop, pairs, tmp_path):

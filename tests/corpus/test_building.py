@@ -104,7 +104,7 @@ def test_threads_have_ended_when_one_is_interrupted(write, tmp_path):
         run_until(stop, [delayed(wait)(number) for number in range(4)], 2)
     assert 0 in ended and 3 not in ended
     plan = make_plan([str(write("a.txt", "Lions sleep.\n"))], TextOptions())
-    with pytest.raises(StoreError, match="stopped"):
+    with pytest.raises(StoreError, match="aborted"):
         worker.Worker(tmp_path, plan.parts[0], plan, stop).run()
 
 
@@ -188,7 +188,7 @@ def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_file
     before = files_of(corpus.path)
     bad = corpus_files[0].with_name("bad.vert")
     bad.write_text("<s>\n" + "a\tb\tc\n" * 9 + "x\ty\n</s>\n")
-    with pytest.raises(InputError, match=r"bad\.vert:11"):
+    with pytest.raises(InputError, match=r"bad\.vert:11 "):
         index_corpus([str(bad)], corpus.path, append=True, jobs=1)
     assert files_of(corpus.path) == before
 
@@ -196,17 +196,17 @@ def test_append_puts_the_new_sentences_behind_the_old_ones(tmp_path, corpus_file
 def test_a_wrong_resume_does_not_destroy_the_unfinished_build(tmp_path, write):
     source, bad = write("a.vert", vertical(9)), write("b.vert", "<s>\na\tX\ta\nbad\n</s>\n")
     out = tmp_path / "s"
-    with pytest.raises(InputError, match="finished part"):
+    with pytest.raises(InputError, match=r"b\.vert:3 .*--resume"):
         index_corpus([source, bad], out, jobs=1, part_bytes=500)
     before = files_of(out)
     for error, advice, sources, options, how in (
-        (InputError, "there is no file", [tmp_path / "typo.txt"], {}, {"resume": True}),
-        (StoreError, "other sources or options", [source, bad], {"level": "form"}, {"resume": True, "part_bytes": 500}),
-        (StoreError, "--resume, or --overwrite", [source], {}, {}),
+        (InputError, r"typo\.txt", [tmp_path / "typo.txt"], {}, {"resume": True}),
+        (StoreError, "begun .*--overwrite", [source, bad], {"level": "form"}, {"resume": True, "part_bytes": 500}),
+        (StoreError, "--resume.*--overwrite", [source], {}, {}),
     ):  # fmt: skip
         with pytest.raises(error, match=advice):
             index_corpus(list(map(str, sources)), out, options, jobs=1, **how)
-    with pytest.raises(StoreError, match="an unfinished build"):
+    with pytest.raises(StoreError, match="--resume"):
         Corpus.open(out)
     assert files_of(out) == before
     index_corpus([source], out, jobs=1, overwrite=True)
@@ -256,10 +256,10 @@ def test_many_files_are_looked_at_in_workers(tmp_path, write, monkeypatch):
 
 
 PLACES = {
-    "a.txt": ("One.\n" * 9 + "word " * 30 + "\n", ":10 has a sentence of 30 tokens"),
-    "a.jsonl": ('{"text": "One."}\n{"text": "' + "word " * 30 + '"}\n', ":2 has a sentence of 30"),
-    "a.vert": ("<s>\n" + "x\tN\tx\n" * 30 + "</s>\n", ":22 is past 20 tokens of one sentence"),
-    "a.conllu": (b"# newdoc id = \xff\n1\tx\tx" + b"\t_" * 7 + b"\n\n", ":1 is not utf-8"),
+    "a.txt": ("One.\n" * 9 + "word " * 30 + "\n", ":10 has .* 30 tokens, more than 20; .* --max-sentence"),
+    "a.jsonl": ('{"text": "One."}\n{"text": "' + "word " * 30 + '"}\n', ":2 .*30.*--max-sentence"),
+    "a.vert": ("<s>\n" + "x\tN\tx\n" * 30 + "</s>\n", ":22 .*20.*--max-sentence"),
+    "a.conllu": (b"# newdoc id = \xff\n1\tx\tx" + b"\t_" * 7 + b"\n\n", ":1 .*0xff"),
 }
 
 

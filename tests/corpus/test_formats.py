@@ -45,7 +45,7 @@ def test_every_format_in_every_compression(format, suffix, tmp_path, write):
     assert words(corpus) == EXPECTED
     if padding:  # what is no stream is damage, not padding
         source = write(f"{name}.bad{suffix}", halves[0] + b"\xaa" * 40 + halves[1])
-        with pytest.raises(InputError, match="damaged"):
+        with pytest.raises(InputError, match=r"\.bad.*damaged"):
             build(source, tmp_path / "s")
 
 
@@ -62,7 +62,7 @@ def test_parquet(ids, tmp_path):
     assert [document for document, _ in sentences(corpus)] == [one, one, two]
     for table in ({"text": [1, 2]}, {"text": [b"Lions sleep.", b"Caf\xe9."]}, {"body": ["Yes.", None]}):
         pq.write_table(pa.table(table), source)
-        with pytest.raises(InputError, match=r"no column 'text' .* with strings: (body)?\)"):
+        with pytest.raises(InputError, match=r"a\.parquet .*'text' .*: (body)?\).* --text-field"):
             build(source, tmp_path / "s")
     corpus = build(source, tmp_path / "s", text_field="body")
     assert words(corpus) == [["Yes", "."]]
@@ -139,7 +139,7 @@ def test_a_line_that_is_too_long(format, tmp_path, write, monkeypatch):
     name, text = FILES[format]
     number = text.rstrip("\n").count("\n") + 2
     source = write(name, text.rstrip("\n") + "\n" + "x" * 5000 + "\nmore\n")
-    with pytest.raises(InputError, match=f"{name}:{number} "):
+    with pytest.raises(InputError, match=f"{name}:{number} is a line of more than .*; break the text"):
         build(source, tmp_path / "s", max_line=1000)
 
 
@@ -150,7 +150,7 @@ def test_a_truncated_and_a_damaged_compressed_file(kind, tmp_path, write):
     # A damaged stream may also be one that never ends, or text that is none.
     for content, problem in (
         (data[: len(data) * 2 // 3], "is truncated .*; fetch it again"),
-        (data[:half] + b"\xaa" * 40 + data[half + 40 :], "fetch it again|is not utf-8"),
+        (data[:half] + b"\xaa" * 40 + data[half + 40 :], "fetch|utf-8"),
     ):
         with pytest.raises(InputError, match=rf"a\.txt\.{kind}.* {problem}"):
             build(write(f"a.txt.{kind}", content), tmp_path / "s")
@@ -219,7 +219,7 @@ REFUSED = [
 def test_encodings_that_are_refused(tmp_path, write):
     """Those whose lines cannot be found, and what is no encoding."""
     for name in [*REFUSED, "klingon", "rot13", "base64", "a\0b"]:
-        problem = "cannot be read" if name in REFUSED else "not a known"
+        problem = "UTF-8" if name in REFUSED else "latin-1"
         with pytest.raises(UsageError, match=f"--encoding {name} .*{problem}"):
             check_encoding(name)
     with pytest.raises(InputError, match=r"a.txt .*ISO-2022"):  # and is not taken for ASCII
@@ -244,9 +244,9 @@ def test_a_folder_with_files_in_several_encodings(tmp_path, write, cli):
     write("c/b.txt", "The lion sleeps in the café at noon.\n".encode("latin-1"))
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--dry-run")
     assert done.code == 1
-    assert "c/b.txt:1 is not utf-8 (byte 0xe9); name the encoding (--encoding latin-1?)" in done.err
+    assert "c/b.txt:1 " in done.err and "--encoding latin-1" in done.err
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--jobs", 1, "--encoding", "auto")
-    assert f"files that are not UTF-8, and what they were read as: {tmp_path}/c/b.txt (latin-1)" in done.err
+    assert f"{tmp_path}/c/b.txt (latin-1)" in done.err and "a.txt" not in done.err
     corpus = Corpus.open(tmp_path / "s")
     assert [entry.get("encoding") for entry in corpus.manifest["sources"]] == [None, "latin-1"]
     assert (corpus.tokens, corpus.count("café")) == (16, 2)
@@ -348,11 +348,12 @@ def test_a_directory_is_read_without_them(folder, cli):
     assert (listed["left_out"], len(listed["files"])) == ([file._asdict() for file in LEFT_OUT], 3)
     assert not Path("3.bp").exists()
     built = cli("index", folder, "--out", "s.bp", "--jobs", 1).err
-    assert "12 files skipped: c/a.pdf (a PDF file), c/b.docx (a zip archive), " in built
-    assert built.endswith("and 7 more (bagpack info s.bp --json names them all)\n")
+    assert "12 files" in built and "c/a.pdf (a PDF file), c/b.docx (a zip archive), " in built
+    assert " 7 " in built and "bagpack info s.bp --json" in built and "zero.txt" not in built
     for path in ("c/deep/m.txt", "c/a.txt", "c/z.txt"):
         Path(path).unlink()
-    assert "no text was found, 12 files skipped: c/a.pdf" in cli("index", "c", "--out", "t.bp").sentence()
+    said = cli("index", "c", "--out", "t.bp").sentence()
+    assert "12 files" in said and "c/a.pdf" in said
 
 
 def test_one_file_by_two_names(write, tmp_path):
@@ -380,11 +381,7 @@ def test_directories_that_are_not_walked_are_reported(write, cli):
     done = cli("index", "d", "--out", "s.bp", "-j", 1)
     assert done.code == 0, done.err
     assert "3 sentences" in done.err  # those of the app, its manifest, and the user's own my.partial
-    for left_out in (
-        "linked (a link to a directory;",
-        "old.bp (made by BagPack)",
-        "new.bp (made by BagPack)",
-    ):
+    for left_out in ("linked (a link", "old.bp (made", "new.bp (made"):
         assert f"d/{left_out}" in done.err
     with pytest.raises(InputError, match=r"d/old\.bp"):
         index_corpus(["d/old.bp"], "t.bp", jobs=1)

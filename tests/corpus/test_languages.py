@@ -54,7 +54,7 @@ def test_a_text_in_another_language_gets_a_warning(tmp_path, write, cli):
     write("c/b.txt", "Der Löwe ist die einzige Katze, die in großen Gruppen lebt. Er schläft am Tag.\n" * 3)
     done = cli("index", tmp_path / "c", "--out", tmp_path / "s", "--jobs", 1)
     assert done.code == 0
-    assert f"do not look like --lang en, and what they look like: {tmp_path}/c/b.txt (de)" in done.err
+    assert f"{tmp_path}/c/b.txt (de)" in done.err and "--lang en" in done.err and "a.txt" not in done.err
     entries = json.loads(cli("info", tmp_path / "s", "--json").out)["sources"]
     assert [entry.get("looks_like") for entry in entries] == [None, "de"]
 

@@ -38,10 +38,10 @@ def test_what_is_no_store_is_not_replaced_nor_taken_for_an_unfinished_build(
         if content is not None:
             write("app/manifest.json", content)
         for options in ({}, {"resume": True}, {"overwrite": True}):
-            with pytest.raises(StoreError, match="is not a BagPack store"):
+            with pytest.raises(StoreError, match=r"app .*not replaced"):
                 index_corpus([lions], tmp_path / "app", **BUILD, **options)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StoreError, match="is not a BagPack store"):
+    with pytest.raises(StoreError, match="not replaced"):
         index_corpus([lions], ".", **BUILD)
     index_corpus([lions], tmp_path / "t", **BUILD)
     assert [(tmp_path / place / name).read_text() for place in ("app", "t.partial")] == ["mine"] * 2
@@ -89,7 +89,7 @@ def test_a_link_inside_a_store_is_not_followed(name, lions, cats, tmp_path, writ
     os.rename(tmp_path / "s" / name, tmp_path / "home" / "inner")
     (tmp_path / "s" / name).symlink_to(tmp_path / "home" / "inner")
     before = everything()
-    with pytest.raises(StoreError, match=r"symbolic link|is missing"):
+    with pytest.raises(StoreError, match=rf"{name}.* (link|missing)"):
         index_corpus([cats], tmp_path / "s", append=True, **BUILD)
     assert everything() == before
 
@@ -118,7 +118,7 @@ def test_a_source_that_the_store_holds_is_not_added_again(lions, cats, tmp_path,
     said = []
     again = index_corpus([cats], tmp_path / "s", append=True, notice=said.append, **BUILD)
     assert again.corpus.documents == 2
-    assert "nothing was added" in said[0]
+    assert len(said) == 1 and "added" in said[0]
 
 
 def append_each(store, sources):
@@ -128,7 +128,7 @@ def append_each(store, sources):
                 index_corpus([source], store, append=True, **BUILD)
                 break
             except StoreError as error:
-                assert "another bagpack command is working" in str(error), error
+                assert "working" in str(error), error
                 time.sleep(0.005)
 
 
@@ -165,7 +165,7 @@ def unfinished(tmp_path):
         more = {0: "x\tN\tx\ny\tN\ty", 3: "oops"}.get(n, "x\tN\tx")
         path.write_text(f"<s>\nword{n}\tN\tword{n}\n{more}\n</s>\n")
         names.append(str(path))
-    with pytest.raises(InputError, match=r"3\.vert:3 .* \(3 finished parts kept: .* and add --resume\)"):
+    with pytest.raises(InputError, match=r"3\.vert:3 .* \(3 finished parts kept: .* add --resume\)"):
         index_corpus(names, tmp_path / "s", OPTIONS, **PARTS)
     return names
 
@@ -184,7 +184,7 @@ def test_skipping_a_bad_line_uses_the_finished_parts(unfinished, tmp_path):
 
 def test_a_finished_part_with_a_sentence_that_is_too_long_now_is_not_used(unfinished, tmp_path):
     lower = {**OPTIONS, "bad_lines": "skip", "max_sentence": 2}
-    with pytest.raises(InputError, match=r"0\.vert:4 .*sentence"):
+    with pytest.raises(InputError, match=r"0\.vert:4 .*--max-sentence"):
         index_corpus(unfinished, tmp_path / "s", lower, resume=True, **PARTS)
 
 
@@ -210,11 +210,11 @@ def test_correcting_a_file_uses_the_finished_parts_of_the_others(unfinished, tmp
 def test_a_store_of_another_version_is_neither_opened_nor_replaced(lions, tmp_path, cli):
     store = tmp_path / "s"
     index_corpus([lions], store, **BUILD)
-    for version, advice in ((3, "update BagPack"), (1, "make it again with bagpack index")):
+    for version, advice in ((3, "--upgrade bagpack"), (1, "bagpack index")):
         forge(store, format_version=version)
         for options in ((), ("--verify",)):
             said = cli("info", store, *options).sentence()
-            assert f"has format version {version}, this BagPack reads 2; " in said and advice in said
+            assert f"{store} has format version {version}, this BagPack reads 2; " in said and advice in said
     for overwrite in (True, False):  # without it, no advice that would not help
-        with pytest.raises(StoreError, match="another version of BagPack"):
+        with pytest.raises(StoreError, match="another version"):
             index_corpus([lions], store, overwrite=overwrite, **BUILD)

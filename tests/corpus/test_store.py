@@ -96,10 +96,10 @@ def test_what_is_no_store_is_reported(tmp_path, cli, write):
     write("f/manifest.json", "[]")
     write("h/.bagpack-lock", "")
     for name, message in {
-        "d": "has no manifest.json", "e": "is a BagPack model, not a store", "f": "not a store",
-        "g": "does not exist; make one with bagpack index", "h": "an unfinished build is at",
+        "d": r"no manifest\.json", "e": "is a BagPack model, not a store", "f": "program",
+        "g": "does not exist; make one with bagpack index", "h": "--resume",
     }.items():  # fmt: skip
-        with pytest.raises(StoreError, match=re.escape(message)):
+        with pytest.raises(StoreError, match=rf"(?=.*/{name}\b).*{message}"):
             Corpus.open(tmp_path / name)
         for options in ((), ("--verify",)):
             assert cli("info", tmp_path / name, *options).sentence()
@@ -127,8 +127,8 @@ def test_a_full_disk(tmp_path, write):
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
     [
-        (resource.RLIMIT_FSIZE, 20_000, "would become larger than the file size limit"),
-        (resource.RLIMIT_NOFILE, 10, "too many open files; raise the limit"),
+        (resource.RLIMIT_FSIZE, 20_000, "(ulimit -f "),
+        (resource.RLIMIT_NOFILE, 10, "(ulimit -n "),
         (resource.RLIMIT_NOFILE, 40, ""),  # enough
     ],
 )
@@ -290,9 +290,7 @@ def test_wrong_lengths_are_found_when_a_store_is_opened_or_used(directory, name,
     for wrong in (b"", content[:-size], content + bytes(size), content + b"x"):
         path.write_bytes(wrong)
         reseal(store)
-        with pytest.raises(
-            StoreError, match=r"has [0-9,]+ (entries|bytes)|runs from|adds up|does not ascend"
-        ):
+        with pytest.raises(StoreError, match=rf"{directory}/{name.partition('.')[0]}\b"):
             use_everything(store)
         problems = Corpus(store, read_manifest(store)).verify()
         assert any(f"{directory}/{name.partition('.')[0]}" in problem for problem in problems)
@@ -327,7 +325,7 @@ def test_wrong_types_in_a_manifest(entry, store, cli):
             damages(store)
         (store / "manifest.json").write_text(original)
     reseal(store, lambda manifest: manifest.pop(entry))
-    assert f"lacks the entry {entry}" in cli("info", store).sentence()
+    assert re.search(rf"manifest\.json .*\b{entry}\b", cli("info", store).sentence())
 
 
 @pytest.mark.parametrize(
@@ -358,10 +356,10 @@ def test_wrong_types_in_a_segment(entry, store, cli):
 def test_names_that_lead_out_of_the_store(name, store, cli):
     shutil.copytree(store, store.parent / "other")
     reseal(store, lambda manifest: manifest["segments"][0].update(name=name))
-    assert "which is no name of a segment" in cli("info", store).sentence()
+    assert repr(name) in cli("info", store).sentence()
     reseal(store, lambda manifest: manifest["segments"][0].update(name=NAME))
     reseal(store, lambda manifest: manifest["lexicon"].update(directory=name))
-    assert "which is no name of a segment" in cli("info", store).sentence()
+    assert repr(name) in cli("info", store).sentence()
 
 
 @pytest.mark.parametrize("name", [f"{SEGMENT}/documents.blob", f"{SEGMENT}/tokens", f"{SEGMENT}/segment.json",
@@ -370,9 +368,9 @@ def test_links_and_pipes_are_not_opened(name, store, cli):
     outside = store.parent / "outside"
     os.rename(store / name, outside)
     (store / name).symlink_to(outside)
-    with pytest.raises(StoreError, match=r"symbolic link|is missing"):
+    with pytest.raises(StoreError, match=rf"{name}.* (link|missing)"):
         use_everything(store)
-    assert re.search("symbolic link|is missing", assert_verify_fails(cli, store))
+    assert re.search(rf"{name}.* (link|missing)", assert_verify_fails(cli, store))
     (store / name).unlink()
     os.mkfifo(store / name)
-    assert re.search("is not a regular file|is missing|Not a directory", assert_verify_fails(cli, store))
+    assert re.search(f"{name}.* (regular|missing|directory)|Not a directory", assert_verify_fails(cli, store))

@@ -59,7 +59,7 @@ def test_columns_are_noticed_or_named(tmp_path, write):
     source = write("a.vert", "<s>\nlion\tNNS\tLions\n</s>\n")
     assert flat(build(source, tmp_path / "s", columns="lemma,tag,word")) == ["Lions/lion"]
     assert column_numbers("form, pos ,base") == (0, 2, 1)
-    with pytest.raises(UsageError, match="names no column word"):
+    with pytest.raises(UsageError, match="--columns tag,lemma "):
         column_numbers("tag,lemma")
     source = write("a.vert", "<s>\nLions\tlion\tNOUN\nsleep\tsleep\nwell\twell\tADV\n</s>\n")
     # One line has no last column.
@@ -252,7 +252,7 @@ def test_an_unknown_tagset_is_reported_and_all_x(tmp_path, write, cli):
     source = write("a.vert", vertical(("lions", "Q1", "lion"), ("sleep", "Q2", "sleep")))
     done = cli("index", source, "--out", tmp_path / "s")
     assert done.code == 0
-    assert "no known tagset" in " ".join(done.err.split()) and "--tagset" in done.err
+    assert "--tagset" in done.err
     corpus = Corpus.open(tmp_path / "s")
     assert (corpus.tags, corpus.tagsets) == ({"X": 2}, ["unknown"])
     assert json.loads(cli("info", tmp_path / "s", "--json").out)["tagsets"] == ["unknown"]

@@ -70,7 +70,7 @@ def test_errors_show_the_place(condition, at, problem, documents):
     message, shown, caret = str(raised.value).split("\n")
     assert shown == f"  {condition}"
     assert caret.strip() == "^" and at in (None, caret.index("^") - 2)
-    assert message.startswith(f"--where: {problem}")
+    assert message.startswith("--where: ") and problem in message
 
 
 def test_any_name_of_an_attribute_can_be_asked_for(tmp_path, write):
@@ -84,7 +84,7 @@ def test_any_name_of_an_attribute_can_be_asked_for(tmp_path, write):
 
 def test_conditions_of_any_depth_and_length_are_answered(documents):
     for condition in ("(" * 900 + "year" + ")" * 900, "not " * 60 + "year", "year or " * 5000 + "year", " "):
-        with pytest.raises(UsageError, match=r"nested|characters|is empty"):
+        with pytest.raises(UsageError, match=r"nested|characters"):
             Where(condition)
 
 
@@ -135,7 +135,7 @@ def test_json_lines_and_parquet(tmp_path, write):
 
 
 TABLES = {
-    "file\tyear\nz\t1\n": "describes none of the 4 files", "file\n": "has no table",
+    "file\tyear\nz\t1\n": "about.tsv .* 4 ", "file\n": "about.tsv .*table",
     "file\tyear\na.txt\n": "about.tsv:2", "file\tyear\na.txt\t1\n\na.txt\t2\n": "about.tsv:4",
     'file\tyear\na.txt\t"1\n' + "b.txt\t2\n" * 20_000: "about.tsv:2",
     'file\ttitle\na.txt\t"Emma" and others\n': "about.tsv:2", "file\tyear\n\na.txt\t1\0\n": "about.tsv:3",
@@ -293,9 +293,8 @@ def test_commands_take_a_condition(tagged, tmp_path, cli):
     assert matrix["source"] == {"path": f"{tagged.path} where genre == x", "content_hash": part.content_hash}
     built = cli("engine", "build", tmp_path / "index", part.name, "--json")
     assert json.loads(built.out)["sentences"] == part.sentences
-    assert (
-        "no document has the attribute 'nothing'" in cli("serve", tagged.path, "--where", "nothing > 1").err
-    )
+    refused = cli("serve", tagged.path, "--where", "nothing > 1")
+    assert refused.code == 2 and "'nothing'" in refused.err
     # A model of a subcorpus finds it again.
     given = ("--out", tmp_path / "model", "--where", "year > 1904", "--no-scores", "--quiet")
     assert cli("train", tagged.path, data, *given).code == 0
