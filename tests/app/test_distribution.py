@@ -34,7 +34,7 @@ def test_the_explorer_of_a_subcorpus_says_where_it_is_and_ends_quietly(world, tm
     command = bagpack_command("serve", tmp_path / "c[v2].bp", "--port", port, "--where", where)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     said, base = process.stderr.readline().decode(), f"http://127.0.0.1:{port}"
-    assert said.startswith(f"{base} shows c[v2].bp") and said.endswith("; press Ctrl-C to stop\n")
+    assert said.startswith(f"{base} shows c[v2].bp") and "Ctrl-C" in said
     part = corpus.where(where)
     with httpx.Client(base_url=base, timeout=LIMIT) as client:  # answers as soon as the address is shown
         home = client.get("/").text

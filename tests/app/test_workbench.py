@@ -168,9 +168,9 @@ def check_what_is_written(web, pair, answers):
     before = answers.read_bytes()
     for body, message in (
         ({**pair, "answer": "hm"}, "'yes', 'no' or 'undo'"),
-        ({"answer": "undo"}, "no answer of this session"),
-        ({"w1": "", "w2": "", "answer": "yes"}, "was not offered"),
-        ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "was not offered"),
+        ({"answer": "undo"}, "parts.answers.tsv"),
+        ({"w1": "", "w2": "", "answer": "yes"}, "offered"),
+        ({"w1": "a\0b", "w2": "c", "answer": "yes"}, "offered"),
     ):
         done = web.post("/find/answer.json", json=body)
         assert done.status_code == 400 and message in done.json()["error"], body
@@ -189,11 +189,11 @@ def test_a_search_is_what_the_api_description_says(server):
 
 
 WRONG = [
-    ({"pairs": []}, "no examples"), ({"pairs": [["a", "b", "c"]]}, "pairs"), ({"pairs": [["a\0", "b"]]}, "not a word"),
-    ({"pairs": [["", "b"]]}, "not a word"), ({"pairs": [["unicorn", "horn"]]}, "unicorn"),
-    ({"pairs": [[*GIVEN[0]]], "pos1": "thing"}, "part of speech"), ({"answer": "yes"}, "bagpack teach"),
-    ({"pairs": [[*GIVEN[0]]], "w1": "nosuchword"}, "nosuchword"), ({"pairs": [["a", "b"]] * 5001}, "more than 5,000"),
-    ({"pairs": [["a", "b" * 201]]}, "not a word"),
+    ({"pairs": []}, "no examples"), ({"pairs": [["a", "b", "c"]]}, "pairs"), ({"pairs": [["a\0", "b"]]}, r"'a\x00'"),
+    ({"pairs": [["", "b"]]}, "''"), ({"pairs": [["unicorn", "horn"]]}, "unicorn"),
+    ({"pairs": [[*GIVEN[0]]], "pos1": "thing"}, "thing"), ({"answer": "yes"}, "bagpack teach"),
+    ({"pairs": [[*GIVEN[0]]], "w1": "nosuchword"}, "nosuchword"), ({"pairs": [["a", "b"]] * 5001}, "5,000"),
+    ({"pairs": [["a", "b" * 201]]}, f"'{'b' * 30}' "),
 ]  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def test_a_dry_run_prints_forms_queries_and_cost(cli, pairs, write):
     own = cli(*base, "tantivy:", "--forms", write("forms.tsv", "lion\tlioness\n"), "--json")
     assert json.loads(own.out)["forms"]["lion"] == ["lion", "lioness"]
     assert cli(*base, "tantivy:", "--forms", "nowhere.tsv").code == 1
-    assert "no engine 'solr'" in cli(*base, "solr:x").sentence(2)
+    assert "'solr'" in cli(*base, "solr:x").sentence(2)
     paid = (*base, "api:google", "--limit", 20)
     assert "At most 150 requests (--limit 20), $0.75, " in cli(*paid, "--rate", 2).out
     facts = json.loads(cli(*paid, "--json").out)
@@ -62,7 +62,7 @@ def test_from_text_to_vectors(cli, pairs, write, tmp_path, monkeypatch):
     first = cli(*arguments, "--json")
     assert (first.code, json.loads(first.out)["requests"]) == (0, 0), "the index is a directory"
     assert "--overwrite" in cli(*arguments).sentence()
-    assert "reached the limit of 1 snippets" in cli(*arguments, "--overwrite", "--limit", 1).err
+    assert "limit of 1 " in cli(*arguments, "--overwrite", "--limit", 1).err
     assert cli("vectors", out, pairs, "--out", tmp_path / "m.tsv", "-b", 5, "-j", 1).code == 0
     assert "cat\tlion\tv12:" in (tmp_path / "m.tsv").read_text()
 
@@ -70,5 +70,4 @@ def test_from_text_to_vectors(cli, pairs, write, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bagpack.engines.fetch.fetch_snippets", interrupted)
-    said = "bagpack: interrupted; answers are kept: run the same command to continue"
-    assert cli(*arguments).sentence(130) == said
+    assert "kept" in cli(*arguments).sentence(130)

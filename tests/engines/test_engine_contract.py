@@ -85,18 +85,18 @@ def test_case_accents_and_long_tokens(fill_each, connect):
 
 def test_no_engine_of_that_name(connect):
     for url, message in {
-        "solr:http://x": r"no engine 'solr'.*tantivy",
+        "solr:http://x": r"no engine 'solr'; .* begins with one of .*tantivy",
         "": "empty",
         "tantivy:/nowhere/at/all": "bagpack engine build",
-        "infinigram+http://127.0.0.1:9/": "must name an index",
-        "api:altavista": "no search API 'altavista'",
-        "opensearch+http://localhost:9200/docs": "must name one index and the field",
-        "opensearch+http://localhost:9200/?field=body": "must name one index and the field",
+        "infinigram+http://127.0.0.1:9/": r"\?index=",
+        "api:altavista": "'altavista'.*google",
+        "opensearch+http://localhost:9200/docs": r"docs\?field=",
+        "opensearch+http://localhost:9200/?field=body": r"docs\?field=",
     }.items():
         with pytest.raises(BagpackError, match=message):
             connect(url)
     for url in ("opensearch+http://x:9/x?field=y", "infinigram+http://x:9/?index=x", "api:brave"):
-        with pytest.raises(BagpackError, match="cannot be filled"):
+        with pytest.raises(BagpackError, match="filled"):
             build_engine(url, ["x"])
     pair = Query("pair", (("lion",),), (("cat",),), 1)
     assert make_engine("api:google").declared.written(pair) == ['"lion * cat"']

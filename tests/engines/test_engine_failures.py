@@ -53,11 +53,11 @@ def test_a_place_where_no_index_can_be_is_not_touched(connect, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "notes.txt").write_text("A cat.\n")
-    with pytest.raises(BagpackError, match=r"mine is not a BagPack search index.*bagpack engine build"):
+    with pytest.raises(BagpackError, match=r"mine .*bagpack engine build"):
         connect("tantivy:mine")
     for place in (".", "tantivy:", "tantivy:./", "notes.txt"):
         for overwrite in (False, True):
-            with pytest.raises(BagpackError, match=r"a directory of its own|notes\.txt exists and is not"):
+            with pytest.raises(BagpackError, match=r"tantivy:my-index|notes\.txt exists"):
                 build_engine(place, ["notes.txt"], overwrite=overwrite)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "notes.txt"}
 
@@ -87,7 +87,7 @@ def test_a_damaged_tantivy_index_gives_a_sentence(fill, connect, tmp_path, cli, 
     assert len(connect(url).search(CAT, 10)) == 2
     (data_of(index) / "sentences").unlink()
     assert "panicked" not in capfd.readouterr().err
-    assert "sentences cannot be read" in cli("info", index).sentence()
+    assert "/sentences " in cli("info", index).sentence()
 
 
 def test_a_forged_description_of_an_index(fill, connect, tmp_path, cli):
@@ -157,7 +157,7 @@ def test_certificates(connect, tmp_path, monkeypatch):
     node.add("docs", FOREIGN)
     with serve(node.answer, context) as host:
         url = f"elasticsearch+https://{host}/docs?field=body"
-        with pytest.raises(EngineError, match=r"no certificate that is trusted here .* in SSL_CERT_FILE"):
+        with pytest.raises(EngineError, match=r"certificate .*SSL_CERT_FILE"):
             connect(url, timeout=5)
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert len(connect(url).search(CAT, 100)) == 2
@@ -209,7 +209,7 @@ def test_no_answer_is_lost(end, ctrl_c, searches, tmp_path, monkeypatch):
     searches.then = fail
     with pytest.raises(EngineError if end == "failure" else KeyboardInterrupt) as raised:
         fetch_snippets(PAIRS, searches.url, out, cache=cache)
-    assert end != "failure" or "what was answered is kept" in str(raised.value)
+    assert end != "failure" or "kept" in str(raised.value)
     assert 5 <= len(searches) < 27 and not out.exists()
     assert made[0].stopped.is_set(), "no other try, no other page"
     answered = 5 if end == "failure" else len(searches)

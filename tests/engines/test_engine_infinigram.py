@@ -77,10 +77,10 @@ def test_a_word_with_one_form_and_a_limit(service, connect):
 
 ANSWERS = {
     '{"error": "[Backend] Index not found: v4_test"}': "Index not found.*index=",
-    "{}": "without a list",
-    '{"segment_by_shard": 3, "ptrs_by_shard": 3}': "without a list",
-    '{"segment_by_shard": [["a", "b"]], "ptrs_by_shard": [["a"]]}': "without a number",
-    '{"segment_by_shard": [[0, 1]], "ptrs_by_shard": [[0]], "spans": [3]}': "without spans",
+    "{}": "list",
+    '{"segment_by_shard": 3, "ptrs_by_shard": 3}': "list",
+    '{"segment_by_shard": [["a", "b"]], "ptrs_by_shard": [["a"]]}': "number",
+    '{"segment_by_shard": [[0, 1]], "ptrs_by_shard": [[0]], "spans": [3]}': "spans",
 }
 
 

@@ -106,47 +106,47 @@ ANSWERS = {
                    more=b"Content-Encoding: gzip\r\n"), ["A cat."]),
     "chunked": (HEAD + b'Transfer-Encoding: chunked\r\n\r\n14\r\n{"hits":{"hits":[]}}\r\n0\r\n\r\n', []),
     # Hits that are none
-    **{f"hit {found}": (hits(found), "without _source") for found in ({"_id": "1"}, {"_source": []}, None)},
-    "field is missing": (hits({"_source": {"url": "u"}}), "'body' is not text in _source"),
-    **{f"text {text}": (hits(hit(), hit(text)), "'body' is not text") for text in (None, 3, {"a": "A cat."}, [1, 2])},
-    "more hits than asked for": (hits(*[hit()] * 50), "50 hits where at most 10"),
+    **{f"hit {found}": (hits(found), "_source") for found in ({"_id": "1"}, {"_source": []}, None)},
+    "field is missing": (hits({"_source": {"url": "u"}}), "'body'.*_source"),
+    **{f"text {text}": (hits(hit(), hit(text)), "'body'") for text in (None, 3, {"a": "A cat."}, [1, 2])},
+    "more hits than asked for": (hits(*[hit()] * 50), "50 .* 10 "),
     "shards are a list": (hits(hit(), _shards=[]), ["A cat."]),
-    "partial shards": (hits(hit(), _shards={"failed": 2}), "part of its shards"),
+    "partial shards": (hits(hit(), _shards={"failed": 2}), "shards"),
     # JSON that is without search results, or none
-    **{f"JSON {text}": (whole(text.encode()), "without search results|not an object")
+    **{f"JSON {text}": (whole(text.encode()), "search results|object")
        for text in ("null", "1", '"hits"', "[]", "{}", '{"hits": null}', '{"hits": []}', '{"hits": {}}',
                     '{"hits": {"hits": null}}', '{"hits": {"hits": {}}}', '{"error": "quota"}', '{"hits": 3}')},
     **{f"body {text!r}": (whole(text), "not JSON")
        for text in (b"", b" ", b"<html>Please log in</html>", b'{"hits": {"hi', b"{'hits': []}", b"\xff\xfe\x00",
                     b'{"hits": {"hits": []}} trailing', b"\x00" * 100, b'{"a": "\x80"}', b'{"hits": NaN,}', b"[" * 10)},
-    "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested too deeply"),
-    "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested too deeply|not JSON"),
-    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|without search results"),
+    "nested 100,000 deep": (whole(b"[" * 100_000 + b"]" * 100_000), "nested"),
+    "nested and cut": (whole(b'{"hits":' + b"[" * 200_000), "nested|not JSON"),
+    "a number of a million digits": (whole(b'{"hits": ' + b"9" * 1_000_000 + b"}"), "not JSON|search results"),
     # Statuses
     **{f"status {status}": (whole({"error": {"reason": "because"}}, b"%d X" % status), message.format(status))
-       for statuses, message in (((429, 500, 502, 503, 504, 599), "too busy .status {}.: because"),
-                                 ((401, 403), "refused the request .status {}"),
-                                 ((400, 404, 405, 413), "could not answer .status {}.: because"))
+       for statuses, message in (((429, 500, 502, 503, 504, 599), "busy .status {}.: because; .*--rate"),
+                                 ((401, 403), "refused .*status {}"),
+                                 ((400, 404, 405, 413), "answer .status {}.: because; .*URL"))
        for status in statuses},
-    "error without a reason": (whole(b"oops", b"400 Bad"), "could not answer .status 400"),
-    "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "could not answer .status 400"),
-    "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "could not answer .status 302"),
+    "error without a reason": (whole(b"oops", b"400 Bad"), "answer .status 400"),
+    "error nested deeply": (whole(b'{"error":' * 50_000, b"400 Bad"), "answer .status 400"),
+    "redirect": (whole(b"", b"302 Found", b"Location: http://127.0.0.1:9/\r\n"), "answer .status 302"),
     # HTTP that is none
-    "hangs up": (lambda: [], "closed the connection"),
-    "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP|closed the connection"),
+    "hangs up": (lambda: [], "closed"),
+    "not HTTP": (lambda: [b"SSH-2.0-OpenSSH_9.2\r\n"], "not HTTP|closed"),
     "a status that is no number": (lambda: [b"HTTP/1.1 abc OK\r\n\r\n"], "not HTTP"),
     "headers without end": (endless(b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 50), "not HTTP"),
     "a line without end": (endless(b"HTTP/1.1 200 OK\r\nX-A: ", b"a" * 65536), "not HTTP"),
     "length that is no number": (lambda: [HEAD + b"Content-Length: many\r\n\r\n{}"], "not HTTP"),
-    "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "does not answer"),
-    "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "does not answer|not"),
+    "shorter than it says": (lambda: [HEAD + b"Content-Length: 1000\r\n\r\n{}"], "closed"),
+    "chunks of no size": (lambda: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n{}"], "closed|HTTP"),
     "encoding gzip": (whole(b"abc", more=b"Content-Encoding: gzip\r\n"), "damaged gzip"),
-    **{f"encoding {name}": (whole(b"abc", more=f"Content-Encoding: {name}\r\n".encode()), "not asked for")
+    **{f"encoding {name}": (whole(b"abc", more=f"Content-Encoding: {name}\r\n".encode()), "encoding")
        for name in ("zstd", "gzip, gzip", "deflate")},
     # Too much
-    "500 MB in the header": (lambda: [HEAD + b"Content-Length: 500000000\r\n\r\n" + b" " * 1000], "does not answer"),
-    "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "more than 64 MiB|within 0.6 s"),
-    "gzip bomb": (whole(bomb(1 << 30), more=b"Content-Encoding: gzip\r\n"), "more than 64 MiB"),
+    "500 MB in the header": (lambda: [HEAD + b"Content-Length: 500000000\r\n\r\n" + b" " * 1000], "closed"),
+    "endless body": (endless(HEAD + b"\r\n", b" " * (1 << 20)), "64 MiB|within 0.6 s"),
+    "gzip bomb": (whole(bomb(1 << 30), more=b"Content-Encoding: gzip\r\n"), "64 MiB"),
     # Too slow
     "a byte at a time": (endless(HEAD + b"Content-Length: 1000000\r\n\r\n", b" ", 0.05), "within 0.6 s"),
     "continue for ever": (endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "within 0.6 s"),
@@ -172,7 +172,7 @@ def test_whatever_a_server_answers(kind, connect):
 @pytest.mark.parametrize("mapping", [{}, {"docs": None}, {"docs": {"mappings": None}}, {"docs": {"mappings": []}},
                                         {"docs": {"mappings": {"properties": []}}}, None, []])  # fmt: skip
 def test_a_mapping_that_is_none(mapping, connect):
-    message = "not an object|has no field 'body'"
+    message = "object|'body'"
     with lying_server(hits(), mapping) as (host, _), pytest.raises(EngineError, match=message):
         connect(f"opensearch+http://{host}/docs?field=body", timeout=TIMEOUT)
 
@@ -200,7 +200,7 @@ def test_endless_429_ends_and_retry_after_is_honoured(connect, tmp_path):
         assert requests.spent == 5, "the mapping, the search and its three retries"
     with lying_server(busy.replace(b"After: 0", b"After: 7")) as (host, _):
         engine = connect(f"opensearch+http://{host}/docs?field=body", TIMEOUT)
-        with pytest.raises(BusyError, match="it asks to wait 7 s") as error:
+        with pytest.raises(BusyError, match=" 7 s") as error:
             engine.search(CAT, 10)
     assert error.value.wait == 7
 
@@ -237,5 +237,5 @@ def test_memory_is_bounded(kind):
         run = [sys.executable, "-c", MEMORY, f"opensearch+http://{host}/docs?field=body"]
         done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=LIMIT)
     lines = done.stdout.splitlines()
-    assert "more than 64 MiB; lower --limit" in lines[0]
+    assert "64 MiB; lower --limit" in lines[0]
     assert int(lines[1]) < 300_000, "kB"

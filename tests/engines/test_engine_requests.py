@@ -65,7 +65,7 @@ def test_a_budget_holds_over_all_runs_and_for_one_engine_retries_included(make):
             server.ask(requests, "more")
         assert server.ask(make(budget=0), "3") == "found 3", "it was kept"
     server, requests = Server(raising(BusyError("too busy"))), make("b", retries=2, budget=5)
-    for error, message in ((BusyError, "too busy"), (EngineError, "budget is used up")):
+    for error, message in ((BusyError, "too busy"), (EngineError, "--budget 5")):
         with pytest.raises(error, match=message):
             server.ask(requests, "x")
     assert len(server.calls) == requests.spent == 5
@@ -116,7 +116,7 @@ def test_what_ends_a_run_is_not_tried_again_and_nothing_is_sent_after_the_end(er
     with pytest.raises(EngineError, match=str(error)):
         server.ask(requests, "x")
     requests.stopped.set()
-    with pytest.raises(EngineError, match="the run is ending"):
+    with pytest.raises(EngineError, match="ending"):
         server.ask(requests, "y")
     assert len(server.calls) == 1
 
@@ -125,7 +125,7 @@ def test_a_full_disk_is_reported_and_what_was_fetched_stays(make):
     requests, chance, server = make(), random.Random(1), Server()
     requests._database.execute("PRAGMA max_page_count = 30")
     long = [chance.randbytes(9000).hex() for _ in range(27)]
-    with pytest.raises(StoreError, match=r"disk is full.*run the command again"):
+    with pytest.raises(StoreError, match=r"full\); free"):
         for text in long:
             server.ask(requests, text)
     answered = len(server.calls) - 1
@@ -142,8 +142,8 @@ def test_a_cache_that_is_none(make, tmp_path):
         with closing(sqlite3.connect(tmp_path / str(version))) as other:
             other.execute(statement)
     for path, message in (
-        ("text", r"cannot be used .*not a database.*move it elsewhere"), ("text/below", "cannot be"),
-        ("99", "format version 99"), ("3", "cannot be used"),
+        ("text", r"/text cannot be used .*; move it elsewhere"), ("text/below", "XDG_CACHE_HOME"),
+        ("99", "/99 .*version 99,"), ("3", "/3 .*elsewhere"),
     ):  # fmt: skip
         with pytest.raises(StoreError, match=message):
             make(path=path)

@@ -198,7 +198,7 @@ def test_sketches_and_the_explorer_over_snippets(text, snippets, tmp_path):
     assert [(own.w1, own.w2) for own in home(library).examples] == pairs, "only what was fetched can be asked"
     for path in ("/", "/word/cat", "/pair/cat/lion", "/concordance?w1=cat&w2=lion&sort=left"):
         assert ask(path, found.path).status_code == 200, path
-    for path, message in (("/pair/dog/zebra", "no snippets for"), ("/pair/unicorn/cat", "does not contain")):
+    for path, message in (("/pair/dog/zebra", "bagpack fetch"), ("/pair/unicorn/cat", "<b>unicorn</b>")):
         answer = ask(path, found.path)
         assert answer.status_code == 404 and message in answer.text
 
@@ -207,8 +207,8 @@ def test_words_and_pairs_that_were_not_fetched_are_reported(snippets):
     found = snippets(["cat lion dog"], [("cat", "lion"), ("dog", "cat")])
     for pair, windows, error, message in (
         (("cat", "zebra"), Windows(), StoreError, r"no snippets for 'zebra'.*bagpack fetch again"),
-        (("dog", "lion"), Windows(), StoreError, r"no snippets for the pair '(dog lion|lion dog)'"),
-        (("cat", "lion"), Windows.parse("4/2-6-2"), UsageError, "at most 5 words between"),
+        (("dog", "lion"), Windows(), StoreError, "pair '(dog lion|lion dog)'"),
+        (("cat", "lion"), Windows.parse("4/2-6-2"), UsageError, " 5 .* 6 .*lower"),
     ):
         with pytest.raises(error, match=message):
             vectors(found, Basis(("dog",), ()), [pair], windows=windows)
@@ -228,7 +228,7 @@ def test_damage_is_found(snippets, tmp_path):
         whole = file.read_bytes()
         file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         if file.name == "targets.tsv":
-            with pytest.raises(StoreError, match=r"targets\.tsv does not match its checksum .*--overwrite"):
+            with pytest.raises(StoreError, match=r"targets\.tsv .*checksum.*--overwrite"):
                 SnippetCorpus.open(out).resolve(["cat"])
         if file == out / "manifest.json":
             with pytest.raises(StoreError, match=r"seal|JSON"):
@@ -264,7 +264,7 @@ def test_fetching_again_asks_only_for_what_is_new(fill_each, fetch, tmp_path):
     per_query, opening = (0, 0) if url.startswith("tantivy") else (1, 1)
     assert fetch(CAT_LION, url).requests == 14 * per_query + opening
     both = [*CAT_LION, ("dog", "cat")]
-    with pytest.raises(StoreError, match=r"exists already; .* --overwrite"):
+    with pytest.raises(StoreError, match=r"s\.bps exists.*--overwrite"):
         fetch(both, url)
     longer = fetch(both, url, overwrite=True)
     assert longer.requests == 13 * per_query + opening
@@ -277,7 +277,7 @@ def test_fetching_again_asks_only_for_what_is_new(fill_each, fetch, tmp_path):
 def test_a_full_disk_while_the_corpus_is_written(monkeypatch, snippets, fetch, tmp_path):
     real = fetch_module.VerticalFile
     monkeypatch.setattr(fetch_module, "VerticalFile", lambda path: real(type(path)("/dev/full")))
-    with pytest.raises(BagpackError, match="disk is full"):
+    with pytest.raises(BagpackError, match="disk"):
         snippets(["cat lion"])
     assert not list(tmp_path.glob("s.bps*"))
     monkeypatch.undo()
