@@ -119,7 +119,7 @@ def test_rows_with_counts_above_31_bits_are_joined():
 
 def test_a_store_that_is_made_again_meanwhile_is_not_counted(tmp_path):
     old, _ = (make_store(tmp_path, [["a", "b"] * number]) for number in (1, 2))
-    with pytest.raises(StoreError, match="was changed while it was being counted"):
+    with pytest.raises(StoreError, match=r"changed .*again"):
         count(old, [("a", "b")], TERMS)
 
 
@@ -151,8 +151,8 @@ def test_a_basis_of_more_than_a_million_terms(tmp_path, monkeypatch):
     assert sum(features(large, basis).values()) > 20
     assert count_module.MOST_TERMS == 2_097_144
     for limit, problem in (
-        ("MOST_TERMS", "has 5 terms; give at most 4"),
-        ("MOST_CELLS", "2 first and 2 second words"),
+        ("MOST_TERMS", "5 terms; .* 4$"),
+        ("MOST_CELLS", "2 first .* 2 second .* -b"),
     ):
         count_module.word_tables.cache_clear()  # which would hold the large ones on
         count_module.basis_tables.cache_clear()

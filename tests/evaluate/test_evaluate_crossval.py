@@ -150,7 +150,7 @@ def test_ratings_are_ranked_within_groups_or_where_folds_split_those_within_fold
     targets = encode_targets(ratings, kind="rating")
     splits = group_splits(verbs) if by == "group" else random_splits(targets, folds=5)
     found = cross_validate(counts, ratings, splits, ("v12",), kind="rating", groups=verbs)
-    assert found.kind == "ratings" and ("within each fold" in found.notes[-1]) == (by == "fold")
+    assert found.kind == "ratings" and ("each fold" in found.notes[-1]) == (by == "fold")
     predicted, metrics = found["v12"].predicted, found["v12"].metrics
     inside = [spearmanr(predicted[own.test], ratings[own.test]).statistic for own in splits]
     assert metrics["spearman"].folds == pytest.approx(inside)
@@ -172,7 +172,7 @@ def test_lexical_split_counts_what_it_drops(data):
     assert 0 < found.tested.sum() < len(y)
     assert np.isnan(found["v12"].decisions[~found.tested]).all()
     assert (found["v12"].predicted[~found.tested] == -1).all()
-    assert any(note.startswith(f"{found.dropped} training rows dropped") for note in found.notes)
+    assert any(note.startswith(f"{found.dropped} training rows") for note in found.notes)
 
 
 def test_transductive_sees_the_test_rows(data, splits):
@@ -193,11 +193,11 @@ def test_what_cannot_be_evaluated_is_said(data):
     counts, y = data
     splits, two = fixed_split(200, 40), group_splits(np.where(y == 0, "b", "a").tolist())
     for problem, message, given in (
-        (UsageError, "one per pair", (counts[:100], y, splits)),
-        (UsageError, "at least one split", (counts, y, [])),
+        (UsageError, "100 pairs .* 240 ", (counts[:100], y, splits)),
+        (UsageError, "split", (counts, y, [])),
         (UsageError, "condition 'v3'", (counts, y, splits, ("v3",))),
-        (InputError, "none of the words of the 240 pairs", (without_counts(counts), y, splits)),
-        (InputError, "fold a have the label 0", (counts, y, two)),
+        (InputError, "240 pairs.*bagpack check", (without_counts(counts), y, splits)),
+        (InputError, "fold a .*label 0", (counts, y, two)),
         (InputError, "row 1 .* 239 more rows", (counts, np.full(240, np.nan), splits)),
     ):
         with pytest.raises(problem, match=message):
@@ -211,7 +211,7 @@ def test_folds_that_do_not_converge_are_reported(monkeypatch, data, splits):
     monkeypatch.setattr("bagpack.learn.svm.GRAM_ROWS", 0)
     with pytest.warns(ConvergenceWarning, match="5 of 5 folds"):
         found = cross_validate(*data, splits, ["v12"], baselines=False)
-    assert any("5 of 5 folds the SVM did not converge" in note for note in found.notes)
+    assert any("5 of 5 folds" in note for note in found.notes)
 
 
 def test_folds_run_one_by_one_where_memory_does_not_suffice_for_two(monkeypatch, data, splits):

@@ -109,7 +109,7 @@ def test_values_are_sums_of_centred_cosines(few_analogies):
         np.testing.assert_allclose(scores[name], total, atol=1e-9)
         picks = [total[question.stem, list(question.choices)].argmax() for question in questions]
         assert found[name].picked.tolist() == picks
-    assert found.settings["transductive"] and "nothing was trained" in found.notes[0]
+    assert found.settings["transductive"] and "trained" in found.notes[0]
 
 
 def test_the_difference_of_wide_vectors_is_one_more_cosine(few_analogies):
@@ -185,10 +185,10 @@ def test_questions_that_cannot_be(few_analogies):
     counts, questions = few_analogies
     assert len(solve_analogies(counts[:6], questions[:1])["v1v2"].picked) == 1, "one is enough"
     for message, given in (
-        ("at least two analogies", (counts, questions[:1], ("v12",), "paper")),
-        ("no analogy question", (counts, [])),
-        ("one has no stem", (counts, question_rows([(4, 0), (4, 1)], "synonyms"))),
-        ("none of the words", (without_counts(counts), questions)),
+        ("--preset modern", (counts, questions[:1], ("v12",), "paper")),
+        ("analogy question", (counts, [])),
+        ("no stem", (counts, question_rows([(4, 0), (4, 1)], "synonyms"))),
+        ("bagpack check", (without_counts(counts), questions)),
     ):
         with pytest.raises(InputError, match=message):
             solve_analogies(*given)

@@ -37,11 +37,11 @@ def test_too_few_pairs_for_the_folds_are_named_with_the_cure():
     words = [f"b{i}" for i in range(50)]
     for message, split, *arguments in (
         (r"'seldom' has 7 pairs, fewer than the 10 folds; remove .* --folds 7", random_splits, seldom),
-        (r"'seldom' has 1 pair, fewer .* remove its rows$", random_splits, once),
+        (r"'seldom' has 1 pair.* rows$", random_splits, once),
         ("use --folds 3", random_splits, encode_targets([1.0, 2, 3], kind="rating")),
         ("'often' has 1 pair, fewer", lambda targets: random_splits(targets, 4, 0, np.repeat([0, 1], [50, 7])), seldom),
-        ("lexical split leaves", lexical_splits, ["a"] * 10, ["b"] * 10, 2),
-        ("lexical split leaves", lexical_splits, ["hub"] * 50, words, 5),
+        ("of 2 folds .*--folds", lexical_splits, ["a"] * 10, ["b"] * 10, 2),
+        ("of 5 folds .*--folds", lexical_splits, ["hub"] * 50, words, 5),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
             split(*arguments)
@@ -60,7 +60,7 @@ def test_groups_are_folds():
 @given(st.lists(st.sampled_from("abcdefg"), min_size=20, max_size=60), st.integers(2, 4))
 def test_grouped_folds_never_cut_a_group(groups, folds):
     if len(set(groups)) < folds:
-        with pytest.raises(InputError, match=r"use --folds|split by another column"):
+        with pytest.raises(InputError, match=r"--folds|another column"):
             group_splits(groups, folds)
         return
     splits = group_splits(groups, folds)

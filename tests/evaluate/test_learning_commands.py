@@ -47,7 +47,7 @@ def test_predictions_are_written_by_the_name_of_the_file(cli, store, run, relati
     assert [float(row["probability"]) for row in rows] == pytest.approx(expected, rel=1e-5)
     assert len(set(expected)) > 20
     refused = cli("evaluate", store, *args, relations, "-b", 50)
-    assert refused.code == 2 and "no table of predictions that BagPack made" in refused.err
+    assert refused.code == 2 and f"{relations} exists" in refused.err
     for wrong in ("--precision=1.5", "--folds=1", "--seed=-1", "--split=x", "--condition=v3", "--preset=x"):
         done = cli("evaluate", store, relations, wrong)
         assert done.code == 2 and wrong.partition("=")[0] in done.err
@@ -60,12 +60,12 @@ def test_training_rows_that_repeat_a_test_pair_are_excluded_and_reported(cli, st
     result = run("evaluate", relations, "--test", test)
     assert (result["tested"], result["dropped"]) == (21, 21)
     assert sum(bool(row["predicted"]) for row in result["predictions"]) == 21
-    assert any(note.startswith("21 training rows dropped") for note in result["notes"])
+    assert any(note.startswith("21 training rows") for note in result["notes"])
     same = cli("evaluate", store, relations, "--test", relations, "-b", 50, "-j", 1)
-    assert "every training row repeats a pair of the test file" in same.sentence()
+    assert "test file" in same.sentence()
     for option in (("--split", "lexical"), ("--folds", 7)):
         wrong = cli("evaluate", store, relations, "--test", test, *option)
-        assert "remove --split and --folds" in wrong.sentence(2)
+        assert "--split and --folds" in wrong.sentence(2)
 
 
 def test_words_with_the_same_lemma_or_in_other_case_make_the_same_pair(cli, tmp_path, write):
@@ -94,7 +94,7 @@ def test_evaluate_uses_what_it_is_given_and_notes_what_it_does_not_compute(run, 
     many = run(*base)
     assert "learning_curve" not in many
     (note,) = [note for note in many["notes"] if note not in plain["notes"]]
-    assert "no learning curve for more than 10 rows" in note
+    assert "learning curve" in note and " 10 rows" in note
 
 
 def test_questions_are_answered_and_picks_shown(cli, store, questions, relations, tmp_path, monkeypatch):
@@ -106,7 +106,7 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
     assert done.code == 0, done.err
     assert [corpus.path.name for corpus, _ in made] == [store.name], "analogies use the store's wide vectors"
     assert done.out.count("✓") + done.out.count("✗") + done.out.count("?") >= 30
-    assert "bagpack evaluate --predictions FILE.tsv writes the picks of all 12 questions" in done.out
+    assert "bagpack evaluate --predictions FILE.tsv " in done.out and " 12 questions" in done.out
     header, *rows = (line.split("\t") for line in picks.read_text().splitlines())
     assert header == ["id", "stem", "answer", *(x for name in CONDITIONS for x in (name, f"{name} right"))]
     assert len(rows) == 12
@@ -115,7 +115,7 @@ def test_questions_are_answered_and_picks_shown(cli, store, questions, relations
             assert right == "guess" or (right == "yes") == (pick == row[2])
     assert "Picks" in report.read_text() and rows[-1][1] in report.read_text()
     assert cli(*args, picks).code == 0, "picks are written over picks, and over nothing else"
-    assert "no table of picks that BagPack made" in cli(*args, relations).err
+    assert f"{relations} exists" in cli(*args, relations).err
     assert relations.read_bytes() == before
     book = tmp_path / "p.xlsx"
     assert cli(*args, book).code == cli(*args, book).code == 0
@@ -133,11 +133,11 @@ def test_the_threshold_and_the_card_of_a_model(cli, store, relations, tmp_path):
     # One threshold is shown, the model's; the cross-validation's own, which differs, is in the report.
     done = cli(*train, "--precision", 0.6, "--report", report)
     assert done.code == 0, done.err
-    assert "for a precision of 60 %" in done.err and "With a threshold chosen" not in done.out
-    assert "threshold chosen for a precision of 60\u00a0%" in report.read_text()
-    assert "threshold chosen for a precision of 90 %" in cli(*train, "--overwrite").out
+    assert "precision of 60 %" in done.err and "precision of" not in done.out
+    assert "precision of 60\u00a0%" in report.read_text()
+    assert "precision of 90 %" in cli(*train, "--overwrite").out
     card = (model / "README.md").read_text()
-    assert "v1v2v12" in card and "(`bagpack find`) ranks many pairs that are in no relation" in card
+    assert "v1v2v12" in card and "`bagpack find`" in card
     assert cli(*train, "--overwrite", "--no-scores", "--condition", "all").code == 2
     facts = json.loads(cli("info", model, "--json").out)
     assert facts["kind"] == "model" and facts["labels"] == ["kind", "part", "tool"]
@@ -183,7 +183,7 @@ def test_what_no_model_is_trained_on(cli, store, relations, tmp_path, monkeypatc
         patched.setattr("os.access", lambda *arguments: False)
         patched.setattr("bagpack.evaluate.run.load_rows", None)
         done = cli("train", store, relations, *train)
-    assert f"m.model cannot be written: {tmp_path} is read-only" in done.sentence()
+    assert f"{out} " in done.sentence() and f"{tmp_path} is read-only" in done.err
     relations.write_text(table([*ROWS, ("kinda00", "kindb01", "rare")]))
     assert "--no-scores" in cli("train", store, relations, *train).sentence()
     assert cli("train", store, relations, *train, "--no-scores").code == 0
@@ -201,7 +201,7 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
     for task, data in (("plausibility", ratings), ("synonyms", synonyms), ("relations", relations)):
         done = cli("reproduce", task, store, "--data", data, "-b", 20, "--json", "-j", 1)
         found[task] = result = json.loads(done.out)
-        assert result["settings"]["transductive"] and "all rows (transductive)" in result["notes"][0], task
+        assert result["settings"]["transductive"] and "(transductive)" in result["notes"][0], task
         assert [result["settings"][name] for name in ("b", "preset", "limit")] == [20, "paper", 5000]
     # Herdağdelen & Baroni (2009)
     published = [(own["name"], own["scores"]) for own in found["plausibility"]["references"]]
@@ -213,11 +213,11 @@ def test_reproduce_shows_the_papers_numbers(cli, store, ratings, questions, rela
     v12 = result["conditions"][1]
     assert result["main_metric"] == "auc" and len(result["groups"]["rows"]) == 3
     assert v12["zero_rows"] == 2 and v12["nonzero"]["auc"]["mean"] > v12["metrics"]["auc"]["mean"]
-    assert any(one.startswith("2 of 74 rows are all-zero in v12; without") for one in result["notes"])
+    assert any(one.startswith("2 of 74 rows ") and "v12;" in one for one in result["notes"])
     shown = cli("reproduce", "analogy", store, "--data", questions, "-b", 50, "-j", 1)
     assert shown.code == 0 and "paper" in shown.out and "complete" in shown.out
     wrong = cli("reproduce", "plausibility", store, "--data", relations)
-    assert "holds relations, not ratings" in wrong.sentence()
+    assert f"{relations} " in wrong.sentence()
 
 
 # A model and a matrix know their store by name ------------------------------------------------------------------------
@@ -273,5 +273,5 @@ def test_a_model_and_a_matrix_find_their_store_from_anywhere(cli, store, relatio
         assert not any("sentences" in row for row in result["predictions"])
     shutil.rmtree(place)
     said = cli("explain", "moved/m.model", *explain).sentence()
-    assert f"trained on demo/my.bp, which was found neither from {elsewhere} nor next to the model" in said
-    assert "none.bp does not exist" in cli("explain", "moved/m.model", *explain, "--store", "none.bp").err
+    assert [part for part in ("demo/my.bp", str(elsewhere), "--store") if part not in said] == []
+    assert "none.bp" in cli("explain", "moved/m.model", *explain, "--store", "none.bp").sentence()

@@ -231,18 +231,18 @@ def test_a_training_pair_is_reported_above_everything_else(model, cli):
     w1, w2 = PAIRS[0]
     found = explain_pair(model, model.source, w1, w2)
     assert found.trained and not explain_pair(model, model.source, w2, w1).trained
-    assert cli("explain", model.place, w1, w2).out.startswith("The model was trained on this pair")
+    assert "was trained" in cli("explain", model.place, w1, w2).out.splitlines()[0]
     page = render_explanation(found.to_dict()).partition("<main>")[2]
-    assert re.search(r"<[ph]\d? ?[^>]*>([^<]*)", page)[1].startswith("The model was trained on this pair")
+    assert "was trained" in re.search(r"<[ph]\d? ?[^>]*>([^<]*)", page)[1]
     other = explain_pair(model, model.source, w2, w1)
-    assert "trained on this pair" not in render_explanation(other.to_dict())
+    assert "was trained" not in render_explanation(other.to_dict())
 
 
 def test_an_unknown_word_gives_no_prediction(model, cli):
     w1 = PAIRS[0][0]
     found = explain_pair(model, model.source, w1, "nosuchword")
     assert found.answer is None and found.probability is None and found.decisions == ()
-    assert found.notes[0] == "no prediction: the corpus does not contain nosuchword"
+    assert found.notes[0].startswith("no prediction") and "nosuchword" in found.notes[0]
     assert "no prediction" in render_explanation(found.to_dict())
     assert explain_pair(model, model.source, "nosuchword", "norsuch").unknown == ("nosuchword", "norsuch")
     shown = cli("explain", model.place, w1, "nosuchword")
@@ -264,7 +264,7 @@ def test_probabilities_come_first_and_order_the_bars(model, cli):
     assert values == sorted(values, reverse=True) and bars == sorted(bars, reverse=True)
     assert bars[0] == 1.0 and bars[-1] == 0.0
     strict = explain_pair(replace(model, threshold=Threshold(0.99, 1.5, 1.0, 0.0)), model.source, w1, w2)
-    assert strict.answer is None and "too low for a precision of 99 %" in strict.notes[0]
+    assert strict.answer is None and " 99 %" in strict.notes[0]
     assert strict.decisions[0].reasons
 
 

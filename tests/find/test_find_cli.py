@@ -41,7 +41,7 @@ def test_on_the_screen_and_as_a_page(cli, store, examples, tmp_path, monkeypatch
     lines = done.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split("  ")[0].strip() == "1" and " – " in lines[0] and "together" in lines[0]
-    assert "trained on 10 examples, and" in done.err  # the file has no label, so none is named
+    assert "10 examples" in done.err  # the file has no label, so none is named
     assert "candidate pairs" in done.err
     done = cli("find", store, examples, "--html", page, "--top", 15)
     assert done.code == 0 and str(page) in done.err
@@ -62,7 +62,7 @@ def test_tables(cli, store, examples, tmp_path, name):
     assert tuple(rows[0]) == COLUMNS and len(rows) == 9
     assert not {(row[1], row[2]) for row in rows} & set(GIVEN)
     again = cli("find", store, examples, "--out", out)
-    assert again.code == 2 and "exists already" in again.err
+    assert again.code == 2 and f"{out} exists" in again.err
 
 
 def test_json_a_word_and_known_pairs(cli, store, examples, write):
@@ -156,4 +156,4 @@ def test_turtle(tmp_path, label, relation, above):
 def test_names_of_other_tables_are_refused(cli, store, examples, tmp_path):
     for name in ("q.rdf", "q.graphml", "q.docx"):
         wrong = cli("find", store, examples, "--out", tmp_path / name)
-        assert wrong.code == 2 and "name it .tsv, .csv, .xlsx or .ttl" in wrong.err
+        assert wrong.code == 2 and f"{name} " in wrong.err and ".xlsx or .ttl" in wrong.err

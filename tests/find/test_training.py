@@ -48,7 +48,7 @@ def test_what_was_trained_on_is_said(source):
     lost = ("unicorn", "horn")
     examples = Examples("part", (*GIVEN, lost), (("kinda01", "kindb01"),))
     trained = train_on_examples(source, examples, seed=3)
-    assert "10 examples of part and 1 of other pairs" in trained.notes[0]
+    assert "10 examples of part and 1 of" in trained.notes[0]
     assert f"{len(trained.drawn)} other pairs" in trained.notes[0]
     assert trained.notes[1].endswith("unicorn, horn")
 
@@ -94,9 +94,9 @@ def test_examples_with_and_without_labels(write):
     case = "leaf tree part|oak tree Part|sea tree no"
     assert read(case, "part").negatives == (("oak", "tree"), ("sea", "tree"))
     for rows, label, error, message in (
-        (several, None, UsageError, "3 labels; choose the one to find with --label: kind, part, piece"),
-        (several, "parts", UsageError, r"no label 'parts'; did you mean part"), (case, None, UsageError, "2 labels"),
-        ("sea tree no", None, InputError, "no positive example"),
+        (several, None, UsageError, "3 labels; .* --label: kind, part, piece"),
+        (several, "parts", UsageError, "'parts'.* part.* piece"), (case, None, UsageError, "2 labels"),
+        ("sea tree no", None, InputError, "positive"),
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             read(rows, label)

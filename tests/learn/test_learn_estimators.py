@@ -105,18 +105,18 @@ def test_a_single_column_is_one_answer_per_pair(data):
 
 
 REFUSED = [
-    (["a"] * 300, "every pair has the label 'a'"),
-    ([], "no pair to learn from"),
+    (["a"] * 300, "label 'a'"),
+    ([], "no pair"),
     (["a", 1, "b", 2], "mixed types, int and str"),
-    (["b", {"a"}, "b"], "row 2 has a collection of labels"),
-    (["a", "b", None, None, None], "row 3 has no label, or an empty one, and so have 2 more rows"),
-    (np.array([[1, 2], [3, 4]]), "one answer per pair"),
-    ("abc", "one answer per pair"),
-    ([f"label{i}" for i in range(1_001)], "1,001 different labels for 1,001 pairs"),
-    ([1.5, 2.5], "Unknown label type: continuous"),
-    (["high"], "ratings are not all numbers"),
-    ([1.0, np.nan], "has a rating that is not a finite number"),
-    ([1.0, np.inf], "row 2 has a rating"),
+    (["b", {"a"}, "b"], "row 2 .*collection"),
+    (["a", "b", None, None, None], "row 3 has no label, or .* 2 more rows: correct it, or drop the row"),
+    (np.array([[1, 2], [3, 4]]), "shape"),
+    ("abc", "'abc'"),
+    ([f"label{i}" for i in range(1_001)], "1,001 different .* 1,000 "),
+    ([1.5, 2.5], "continuous.* 1.5; .*RatingRegressor"),
+    (["high"], "ratings .*numbers"),
+    ([1.0, np.nan], "row 2 .*rating.* finite"),
+    ([1.0, np.inf], "row 2 .*rating"),
 ]
 
 
@@ -135,11 +135,11 @@ def test_what_cannot_be_used_is_refused(data, corpus):
     unseen, labels = make_counts(n_pairs=20, n_terms=10, unseen=1.0)
     plain, pairs = RelationClassifier(), [("a", "b"), ("b", "a")]
     for estimator, given, answers, error, message in (
-        (RelationClassifier(corpus), ["lion cat", "a b", "c d"], list("abb"), InputError, "item 0 is not a pair"),
-        (plain, pairs, ["a", "b"], UsageError, "takes PairCounts as X; give it a corpus"),
-        (RelationClassifier(condition="v12"), unseen, labels, InputError, "ever seen together"),
-        (plain, without_counts(X), y, InputError, "no word was found"),
-        (plain, X, y[:-1], UsageError, "one per pair is needed"),
+        (RelationClassifier(corpus), ["lion cat", "a b", "c d"], list("abb"), InputError, "item 0 .*'lion cat'"),
+        (plain, pairs, ["a", "b"], UsageError, r"PairCounts .*RelationClassifier\(corpus\)"),
+        (RelationClassifier(condition="v12"), unseen, labels, InputError, "condition v12: .*together"),
+        (plain, without_counts(X), y, InputError, "condition v1v2v12: no word"),
+        (plain, X, y[:-1], UsageError, f"{len(y)} pairs .* {len(y) - 1} "),
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             estimator.fit(given, answers)

@@ -64,8 +64,8 @@ def digest_of(path, name):
     ("damage", "words"),
     [
         (lambda p: forge(p, format_version=99), "format version 99"),
-        (lambda p: forge(p, kind="corpus"), "is a BagPack corpus, not a model"),
-        (lambda p: (p / "manifest.json").write_text("{"), "not the JSON it should be"),
+        (lambda p: forge(p, kind="corpus"), "corpus, not a model"),
+        (lambda p: (p / "manifest.json").write_text("{"), r"manifest\.json .*JSON"),
         (lambda p: forge(p, predicts="binary"), "3 labels and 3 outputs .* predicts 'binary'"),
         (lambda p: forge(p, labels=["a"]), "1 labels and 3 outputs"),
         (lambda p: forge(p, blocks=["v1", "v9"]), "wrong entries .*v9"),
@@ -73,14 +73,14 @@ def digest_of(path, name):
         (lambda p: forge(p, counting={"limit": 5}), "wrong entries"),
         (lambda p: forge(p, calibration={"kind": "multiclass", "curves": []}), "calibration curves"),
         (lambda p: (data_of(p) / "v1.weights.npy").unlink(), "v1.weights.npy is missing; .*train it again"),
-        (lambda p: (data_of(p) / "v1.idf.npy").write_bytes(b""), "v1.idf.npy does not match its checksum"),
+        (lambda p: (data_of(p) / "v1.idf.npy").write_bytes(b""), "v1.idf.npy .*checksum"),
         (lambda p: forge(p, file="basis.tsv", content=BASIS), "v1.weights.npy has float64 of shape"),
         (lambda p: forge(p, file="intercept.npy", content=array(1, np.nan, 1)), "not finite"),
         (lambda p: forge(p, file="intercept.npy", content=array(1, 1, 1, dtype=int)), "has int64"),
         (lambda p: forge(p, file="intercept.npy", content=array(print, dtype=object)), "wrong entries"),
         (lambda p: forge(p, file="intercept.npy", content=b"\x93NUMPY\x01\x00\x02\x00{("), "wrong entries"),
         (lambda p: forge(p, file="v12.idf.npy", content=array(1, 1, 1)), r"has float64 of shape \(3"),
-        (lambda p: forge(p, checksums={"basis.tsv": digest_of(p, "basis.tsv")}), "no checksum of"),
+        (lambda p: forge(p, checksums={"basis.tsv": digest_of(p, "basis.tsv")}), "no checksum"),
     ],
 )
 def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):
@@ -92,7 +92,7 @@ def test_a_damaged_model_is_refused_in_one_sentence(saved, damage, words):
 def test_overwriting_must_be_allowed(saved, data):
     counts, y = data
     model = fit_counts(counts, encode_targets(y == 1))
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match=rf"{saved.name} exists"):
         save_model(model, saved)
     save_model(model, saved, overwrite=True)
     assert load_model(saved).kind == "binary"
@@ -164,6 +164,6 @@ def test_damaged_training_pairs_are_reported_and_predictions_do_not_need_them(tm
     file.write_bytes(content)
     model = load_model(path)
     assert len(model.predict(counts)) == 60
-    with pytest.raises(StoreError, match=r"training\.npz .*train it again"):
+    with pytest.raises(StoreError, match=r"training\.npz .*train "):
         _ = model.training
     assert any("training.npz" in problem for problem in verify_model(path))

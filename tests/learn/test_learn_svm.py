@@ -126,7 +126,7 @@ def test_an_svm_that_does_not_converge_says_so(monkeypatch, data):
     counts, y = data
     monkeypatch.setattr("bagpack.learn.svm.MAX_STEPS", 3)
     monkeypatch.setattr("bagpack.learn.solver.MAX_EPOCHS", 1)
-    with pytest.warns(ConvergenceWarning, match="did not converge|before it reached the optimum"):
+    with pytest.warns(ConvergenceWarning, match="converge|optimum"):
         model = fit_counts(counts, encode_targets(y == 1))
     assert model.settings["converged"] is False
 
@@ -165,13 +165,13 @@ def test_settings_that_make_no_sense(data):
     counts, y = data
     targets = encode_targets(y)
     for wrong, message in (
-        *((partial(SvmSettings, C=own), "C must be above 0") for own in (0, -1, 1e300, np.inf, np.nan)),
-        (lambda: SvmSettings(epsilon=float("nan")), "epsilon must be a number from 0 on"),
-        (lambda: SvmSettings(tol=0), "tol must be between 0 and 1"),
+        *((partial(SvmSettings, C=own), "^C must") for own in (0, -1, 1e300, np.inf, np.nan)),
+        (lambda: SvmSettings(epsilon=float("nan")), "^epsilon must"),
+        (lambda: SvmSettings(tol=0), "^tol must"),
         (lambda: fit_counts(counts, targets, "v3"), "condition 'v3' is unknown"),
         (lambda: fit_counts(counts[:10], targets), "10"),
     ):
         with pytest.raises(UsageError, match=message):
             wrong()
-    with pytest.raises(BagpackError, match="have the label"):
+    with pytest.raises(BagpackError, match="label"):
         fit_counts(counts[y == 0], targets[y == 0])

@@ -46,7 +46,7 @@ def test_columns_may_be_named_and_then_their_order_is_the_order(write):
     path = write("p.tsv", "left\tw2\neat\tman\n")
     assert read_pairs(path, columns={"w1": "left"}).pairs == [("eat", "man")]
     for wrong in ({"w1": "nuon"}, {"first": "left"}):
-        with pytest.raises(UsageError, match=r"nuon.*found: left, w2|'first' is not"):
+        with pytest.raises(UsageError, match=r"'nuon'.*: left, w2|'first'"):
             read_pairs(path, columns=wrong)
 
 
@@ -58,7 +58,7 @@ def test_compressed(write, suffix):
     name, data = f"pairs.tsv{suffix}", PACKED[suffix](b"w1\tw2\ncat\tlion\n")
     assert read_pairs(write(name, data)).pairs == [("cat", "lion")]
     for damaged in (data[:-3], b"w1\tw2\ncat\tlion\n"):
-        with pytest.raises(InputError, match="is not a whole"):
+        with pytest.raises(InputError, match=rf"pairs\.tsv{suffix} .*whole"):
             read_pairs(write(name, damaged))
     if suffix == ".zst":  # a few bytes that hold gigabytes; of the others, gzip is among the forty bad files
         with pytest.raises(InputError, match="256 MB"):
@@ -133,7 +133,7 @@ def test_task_and_columns_decide(read):
     assert read(rated, task="relations").labels == ["R"]
     weighted = rated.replace("rating", "weight")
     assert read(weighted, columns={"score": "weight"}).scores.tolist() == [2.0]
-    with pytest.raises(InputError, match="neither a label nor a score"):
+    with pytest.raises(InputError, match=r"neither .*--columns score=NAME"):
         read(weighted, task="ratings")
     for rating in ("NaN", "-inf", "-1.1e12", "1_0", "3,5"):
         with pytest.raises(InputError, match=rf"data\.tsv:3: '{rating}' in column 'rating'"):

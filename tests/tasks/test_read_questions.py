@@ -49,22 +49,22 @@ def test_json_lines_of_words_which_may_lack_the_answer(read):
 
 ASKED = {"stem": "a", "choice": ["b", "c"], "answer": 0}
 BAD = {
-    "is none of the 2 choices|the answer": [line(**ASKED | {"answer": own}) for own in ("b", True, 2, -1)],
-    "the question has 1 choices|q.txt:1:": [line(**ASKED | {"choice": ["b"]})],
+    "q.txt:1: the answer |is none of the 2|from 0": [line(**ASKED | {"answer": own}) for own in ("b", True, 2, -1)],
+    "q.txt:1:| 1 choices": [line(**ASKED | {"choice": ["b"]})],
     "right choice|twice|q.txt:1:": [
         line(stem="a", choice=["b", "c", "b"], answer=2),
         line(stem=["a", "b"], choice=[["c", "d"], ["c", "d"]], answer=0),
     ],
-    "this is not an object with a": [
+    'q.txt:1: |"stem"|"choice"': [
         line(stem="a", answer=0), line(**ASKED | {"choice": "b"}), line(choice=["b", "c"], answer=0),
     ],
-    "q.txt:2: this is not an object with a": [PAIRS + "[1]\n"],
-    "neither a word nor a pair": [
+    "q.txt:2: |an object": [PAIRS + "[1]\n"],
+    'q.txt:1: |["a", "b"]': [
         line(**ASKED | {"stem": own, "choice": [["b", "c"], ["d", "e"]]}) for own in (["a", "b", "c"], 3, ["a", " "])
     ],
-    "one is a pair and one a word": [line(**ASKED | {"stem": ["a", "b"]})],
-    "q.txt:2: this question is one of synonyms, the first one is of analogies": [PAIRS + WORDS],
-    "is not JSON": [PAIRS + '{"stem": \n', "[" * 200_000 + "\n"],
+    "q.txt:1: |choice b,": [line(**ASKED | {"stem": ["a", "b"]})],
+    "q.txt:2: |synonyms|analogies": [PAIRS + WORDS],
+    "q.txt:|not JSON": [PAIRS + '{"stem": \n', "[" * 200_000 + "\n"],
     "is empty": ["\n \n"],
 }  # fmt: skip
 
@@ -153,4 +153,5 @@ def test_text_that_cannot_be_converted(converted):
     for text, message in samples("tasks/wrong_questions.jsonl"):
         with pytest.raises(InputError) as caught:
             converted(text)
-        assert message in str(caught.value) and "\n" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert [part for part in message.split("|") if part not in str(caught.value)] == []
