@@ -147,7 +147,7 @@ def test_an_output_that_exists(cli, write, tmp_path):
     for place, option, code, said in (
         (out, (), 0, ""), (out, (), 1, "exists already; choose another --out, --append to it, or --overwrite it"),
         (out, ("--overwrite",), 0, ""), (tmp_path / "none", ("--append",), 1, str(tmp_path / "none")),
-        (source, ("--overwrite",), 1, "not replaced"),
+        (source, ("--overwrite",), 1, f"{source} exists"),
     ):  # fmt: skip
         done = cli("index", source, "--out", place, "-j", 1, *option)
         assert done.code == code and said in done.err

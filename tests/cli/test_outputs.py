@@ -381,7 +381,7 @@ def test_an_output_that_exists_or_cannot_be_written(cli, fails, shop, pairs, wri
         kept = write(f"{out}/notes.txt" if out == "m.bpm" else out, "mine")
         assert f"{out} exists" in fails(pairs, code=2, out=out)
         assert kept.read_text() == "mine"
-    assert "not replaced" in fails(pairs, "--overwrite")
+    assert "BagPack matrix" in fails(pairs, "--overwrite")
     args = ("vectors", shop, pairs, "--out", tmp_path / "x.tsv", "-b", 4, "-j", 1)
     assert cli(*args, "--overwrite").code == 0
     for out, code in (("x.tsv/m.bpm", 1), ("x.tsv/y.tsv", 1), ("none/y.tsv", 2)):

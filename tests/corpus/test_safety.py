@@ -38,10 +38,10 @@ def test_what_is_no_store_is_not_replaced_nor_taken_for_an_unfinished_build(
         if content is not None:
             write("app/manifest.json", content)
         for options in ({}, {"resume": True}, {"overwrite": True}):
-            with pytest.raises(StoreError, match=r"app .*not replaced"):
+            with pytest.raises(StoreError, match=r"app .*BagPack store,"):
                 index_corpus([lions], tmp_path / "app", **BUILD, **options)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StoreError, match="not replaced"):
+    with pytest.raises(StoreError, match="BagPack store,"):
         index_corpus([lions], ".", **BUILD)
     index_corpus([lions], tmp_path / "t", **BUILD)
     assert [(tmp_path / place / name).read_text() for place in ("app", "t.partial")] == ["mine"] * 2

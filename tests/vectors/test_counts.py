@@ -224,7 +224,7 @@ def test_a_matrix_of_another_version_or_kind(matrix, tmp_path, store):
     for path, problem in ((tmp_path / "m.bpm", "format version 9"), (store, "corpus"), ("none", "not exist")):
         with pytest.raises(StoreError, match=problem):
             PairCounts.open(path)
-    with pytest.raises(StoreError, match="not replaced"):
+    with pytest.raises(StoreError, match="BagPack matrix"):
         matrix.save(store, overwrite=True)
 
 
