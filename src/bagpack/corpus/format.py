@@ -20,6 +20,7 @@ import numpy as np
 from bagpack.arrays import Values
 from bagpack.artefacts import LEXICON_NAME, MANIFEST, SEGMENTS, Kind, member
 from bagpack.artefacts import read_manifest as read_any_manifest
+from bagpack.corpus.text.encoding import is_utf8
 from bagpack.corpus.text.tags import UNIVERSAL
 from bagpack.errors import StoreError
 from bagpack.files import (
@@ -91,11 +92,7 @@ def counts(total: str) -> Rule:
 
 def utf8(values: Values, numbers: Numbers) -> str:
     """UTF-8."""
-    try:
-        values.tobytes().decode()
-    except UnicodeDecodeError as error:
-        return f"is not UTF-8 (at byte {error.start:,})"
-    return ""
+    return "" if is_utf8(values.data) else "is not UTF-8"
 
 
 @dataclass(frozen=True)

@@ -1,75 +1,87 @@
 """Turning byte strings into consecutive ids, at the speed of the parser.
 
 A hash table over byte spans: open addressing, 64-bit hashes, every hit verified against the stored bytes, so two
-strings never share an id. All arrays are numpy's; the kernels only read and fill them, and report back when one is
-full, so that Python can grow it and call the kernel again from where it stopped.
+strings never share an id. Bytes are read eight at a time. All arrays are numpy's; the kernels only read and fill them,
+and report back when one is full, so that Python can grow it and call the kernel again from where it stopped.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bagpack.arrays import I32, I64, U8, U32, Bools, Values
+from bagpack.arrays import I32, I64, U8, U32, U64, Bools, Values
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError
 from bagpack.kernels import inlined, kernel, read_only
 
 SEED = np.uint64(0xCBF29CE484222325)
 PRIME = np.uint64(0x9E3779B97F4A7C15)
-TAB = np.uint8(9)
-ONE, SEVEN, EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+TAB, BYTE = np.uint64(9), np.uint64(255)
+ONE, EIGHT = np.uint64(1), np.uint64(8)
 HALF = np.uint64(32)
+
+
+def _words(data: U8) -> U64:
+    """The eight bytes that begin at each byte, as one number."""
+    if data.size <= 8:
+        data = np.append(data, np.zeros(9, np.uint8))
+    return np.ndarray(data.size - 7, np.uint64, data.data, strides=(1,))
 
 
 # Indices are unsigned throughout: a signed one is checked for wrapping around at every byte.
 @inlined
-def _hash(buffer, start, end, hashed):  # type: ignore[no-untyped-def]
+def _word(words, at, end):  # type: ignore[no-untyped-def]
+    """The bytes from `at` to `end`, eight at most, as one number."""
+    last = np.uint64(words.size - 1)
+    word = words[at] if at <= last else words[last] >> (EIGHT * (at - last))
+    return word if at + EIGHT <= end else word & (ALL_BITS >> (EIGHT * (at + EIGHT - end)))
+
+
+@inlined
+def _hash(words, start, end, hashed):  # type: ignore[no-untyped-def]
     """The hash of what came before, with the bytes of a span and their number added."""
-    word = np.uint64(0)
-    for at in range(start, end):
-        word = word << EIGHT | np.uint64(buffer[at])
-        if (at - start) & SEVEN == SEVEN:  # one multiplication for eight bytes
-            hashed = (hashed ^ word) * PRIME
-            hashed ^= hashed >> HALF
-            word = np.uint64(0)
-    hashed = (hashed ^ word) * PRIME
-    hashed ^= hashed >> HALF
+    at = start
+    while at < end:
+        hashed = (hashed ^ _word(words, at, end)) * PRIME
+        hashed ^= hashed >> HALF
+        at += EIGHT
     hashed = (hashed ^ (end - start)) * PRIME
     return hashed ^ (hashed >> HALF)
 
 
 @inlined
-def _same(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
-    """Whether buffer[start:end] is at `at` in the blob."""
-    while start < end and buffer[start] == blob[at]:
-        start += ONE
-        at += ONE
-    return start == end
+def _same(words, start, end, blob, at):  # type: ignore[no-untyped-def]
+    """Whether the bytes from `start` to `end` are at `at` in the blob."""
+    while start + EIGHT < end:
+        if words[start] != blob[at]:
+            return False
+        start += EIGHT
+        at += EIGHT
+    return start == end or (_word(words, start, end) ^ blob[at]) << (EIGHT * (start + EIGHT - end)) == 0
 
 
 @inlined
-def _append(buffer, start, end, blob, at):  # type: ignore[no-untyped-def]
-    """Copy buffer[start:end] to `at` in the blob; returns where it ends."""
-    while start < end:
-        blob[at] = buffer[start]
-        start += ONE
-        at += ONE
-    return at
+def _append(words, start, end, blob, at):  # type: ignore[no-untyped-def]
+    """Copy the bytes from `start` to `end` to `at` in the blob, zeros behind them; returns where they end."""
+    for offset in range(np.uint64(0), end - start, EIGHT):
+        blob[at + offset] = _word(words, start + offset, end)
+    return at + (end - start)
 
 
 @kernel
-def hash_spans(buffer, starts, stops, starts2, stops2, out):  # type: ignore[no-untyped-def]
+def hash_spans(words, starts, stops, starts2, stops2, out):  # type: ignore[no-untyped-def]
     """Hashes of FIRST TAB SECOND, or of FIRST alone where there is no second."""
     for i in range(starts.size):
-        hashed = _hash(buffer, np.uint64(starts[i]), np.uint64(stops[i]), SEED)
+        hashed = _hash(words, np.uint64(starts[i]), np.uint64(stops[i]), SEED)
         if starts2.size > 0:
-            hashed = _hash(buffer, np.uint64(starts2[i]), np.uint64(stops2[i]), hashed)
+            hashed = _hash(words, np.uint64(starts2[i]), np.uint64(stops2[i]), hashed)
         out[i] = hashed
 
 
 @kernel
 def intern_spans(  # type: ignore[no-untyped-def]
-    buffer, starts, stops, starts2, stops2, flags, hashed, first, slots, hashes, offsets, blob, used, out
+    words, starts, stops, starts2, stops2, flags, hashed, first, slots, hashes, offsets, blob, used, out
 ):
     """Ids with their flags into `out`; returns how far it got (not to the end when a table is full).
 
@@ -77,7 +89,7 @@ def intern_spans(  # type: ignore[no-untyped-def]
     """
     paired = starts2.size > 0
     start2 = end2 = np.uint64(0)
-    mask = np.uint64(slots.size - 1)
+    mask, size = np.uint64(slots.size - 1), np.uint64(blob.size)
     for i in range(first, starts.size):
         start, end = np.uint64(starts[i]), np.uint64(stops[i])
         length = end - start
@@ -91,23 +103,22 @@ def intern_spans(  # type: ignore[no-untyped-def]
             if hashes[other] == hashed[i]:
                 at = np.uint64(offsets[other])
                 tab = at + (end - start)
-                if (
-                    np.uint64(offsets[other + ONE]) - at == length
-                    and _same(buffer, start, end, blob, at)
-                    and (not paired or (blob[tab] == TAB and _same(buffer, start2, end2, blob, tab + ONE)))
-                ):
+                same = np.uint64(offsets[other + ONE]) - at == length and _same(words, start, end, blob, at)
+                if same and paired:
+                    same = blob[tab] & BYTE == TAB and _same(words, start2, end2, blob, tab + ONE)
+                if same:
                     found = np.int64(other)
                     break
             slot = (slot + ONE) & mask
         if found < 0:
             found = used[0]
             at = np.uint64(offsets[found])
-            if found + 1 >= hashes.size or 2 * (found + 1) > slots.size or at + length > np.uint64(blob.size):
+            if found + 1 >= hashes.size or 2 * (found + 1) > slots.size or at + length > size:
                 return i
-            at = _append(buffer, start, end, blob, at)
+            at = _append(words, start, end, blob, at)
             if paired:
                 blob[at] = TAB
-                at = _append(buffer, start2, end2, blob, at + ONE)
+                at = _append(words, start2, end2, blob, at + ONE)
             hashes[found] = hashed[i]
             offsets[found + 1] = np.int64(at)
             slots[slot] = found
@@ -162,12 +173,12 @@ class InternTable:
         interned.
         """
         rows: list[Values] = [*spans, *(spans[0][:0],) * (4 - len(spans))]
-        arrays = [read_only(array) for array in (data, *rows)]
+        arrays = [read_only(array) for array in (_words(data), *rows)]
         hashed = np.empty(spans.shape[1], np.uint64)
         hash_spans(*arrays, hashed)
         done = 0
         while True:
-            tables = (self.slots, self.hashes, self.offsets, self.blob, self.used)
+            tables = (self.slots, self.hashes, self.offsets, _words(self.blob), self.used)
             done = intern_spans(*arrays, read_only(flags), hashed, done, *tables, out)
             if done == hashed.size:
                 return

@@ -20,7 +20,7 @@ from bagpack.corpus.options import TextOptions
 from bagpack.corpus.readers.base import Batch, DocumentStart
 from bagpack.corpus.segment import AttributeColumns, bytes_of_keys, count_types, fold_all
 from bagpack.corpus.strings import Strings, split_pairs
-from bagpack.corpus.text.casefold import clean_word, compose, fold_case, folding
+from bagpack.corpus.text.casefold import clean_word, compose, folding
 from bagpack.corpus.text.encoding import unescape
 from bagpack.corpus.text.lemmas import get_annotator
 from bagpack.corpus.text.tags import UNIVERSAL, tag_code
@@ -106,19 +106,15 @@ class SegmentWriter:
         raw, options = self.table.strings(), self.options
         if self._has_lemmas:
             return split_columns(raw, options, self._entities)
-        forms = [entry.decode() for entry in raw]
-        lemmas = forms
+        forms, keys = [entry.decode() for entry in raw], raw
         if options.level == "lemma":  # an annotator in context leaves no raw text
             annotator = get_annotator(options.annotator, options.lang)
             lemmas = annotator.lemmatize([form if form.isascii() else compose(form) for form in forms])
-        if options.case == "fold":  # plain forms are not worth a call each
-            keys = [text.lower() if text.isascii() else fold_case(text) for text in lemmas]
-        else:
-            keys = list(map(compose, lemmas))
+            keys = Strings.of(lemmas)
         dropped = np.zeros(len(forms), np.bool_)
         if options.punctuation == "drop":
             dropped = np.fromiter(map(is_punctuation, forms), np.bool_, len(forms))
-        return raw, Strings.of(keys), dropped
+        return raw, fold_all(keys, options), dropped
 
     def write(self, directory: Path) -> dict[str, Any] | None:
         """Write the tokens so far as a segment; returns its facts, or None if there is nothing to write."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from bagpack.errors import InputError
 from bagpack.numbers import many
 
 LONGEST = 256  # characters of a value; longer ones are texts
-MOST = 1 << 20  # characters of a line of a table
 FILE_COLUMNS = ("file", "filename", "path", "name", "id")
 
 
@@ -70,29 +67,16 @@ def add_metadata(sources: list[Source], path: str) -> list[Source]:
 
 
 def _read_table(path: str) -> dict[str, dict[str, str]]:
+    """The attributes of each file."""
+    from bagpack.tasks.files import read_table
+
+    found = read_table(path)
+    names = [attribute_name(name) for name in found.header]
+    key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
     table: dict[str, dict[str, str]] = {}
-    number = 1
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as lines:
-            delimiter = "\t" if "\t" in lines.readline(MOST) else ","
-            lines.seek(0)
-            # Strict: a quotation mark that is not closed would otherwise take the rows below it into its cell.
-            reader = csv.reader(iter(partial(lines.readline, MOST), ""), delimiter=delimiter, strict=True)
-            names = [attribute_name(name) for name in next(reader, [])]
-            key = next((names.index(name) for name in FILE_COLUMNS if name in names), 0)
-            number = reader.line_num + 1
-            for row in reader:
-                file = row[key].strip() if len(row) == len(names) else ""
-                if any("\0" in cell for cell in row) or (any(row) and (not file or file in table)):
-                    raise csv.Error(f"{len(row)} of {len(names)} cells, or no new name of a file")
-                if file:
-                    table[file] = dict(zip(names, row, strict=True))
-                    del table[file][names[key]]
-                number = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{path}:{number} is not a row of a table ({error}); correct it") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--metadata {path} cannot be read ({error}); give TSV or CSV in UTF-8") from error
-    if not table or len(names) < 2:
-        raise InputError(f"--metadata {path} has no table; begin with names of columns, one of them file")
+    for line, row in zip(found.lines, found.rows, strict=True):
+        if not row[key] or row[key] in table:
+            found.refuse(line, f"{row[key]!r} is no file, or one that a row above describes; correct it")
+        table[row[key]] = {name: cell for name, cell in zip(names, row, strict=True) if name != names[key]}
+    found.check()
     return table

@@ -27,7 +27,7 @@ from typing import IO, Any, NamedTuple
 from bagpack.artefacts import is_artefact
 from bagpack.corpus.options import MAX_LINE, TextOptions
 from bagpack.corpus.readers.base import Block, DocumentStart, Slice, Source
-from bagpack.corpus.text.encoding import decode, encoding_error
+from bagpack.corpus.text.encoding import decode, encoding_error, is_utf8
 from bagpack.errors import InputError, UsageError
 from bagpack.files import unreadable
 
@@ -184,21 +184,23 @@ def read_some(read: Callable[[int], bytes], source: Source, size: int, offset: i
         raise InputError(f"{source.name} {what} {place}; fetch it again") from error
 
 
-def to_text(
+def to_utf8(
     data: bytes, source: Source, options: TextOptions, place: Callable[[int], str]
-) -> tuple[str, int]:
-    """Bytes as text, and how many places of them were repaired: bytes that are not the encoding.
+) -> tuple[bytes, int]:
+    """Bytes in UTF-8, and how many places of them were repaired: bytes that are not the encoding.
 
     Where such bytes are an error, it names the `place` of a byte.
     """
+    if source.encoding == "utf-8" and is_utf8(data):
+        return data, 0
     try:
-        return decode(data, source.encoding), 0
+        return decode(data, source.encoding).encode(), 0
     except UnicodeDecodeError as error:
         if options.encoding_errors == "strict":
             raise encoding_error(place(error.start), error, source.encoding) from error
     replaced, skipped = (decode(data, source.encoding, way) for way in ("replace", "skip"))
     marks = replaced.count("\N{REPLACEMENT CHARACTER}") - skipped.count("\N{REPLACEMENT CHARACTER}")
-    return replaced if options.encoding_errors == "replace" else skipped, marks
+    return (replaced if options.encoding_errors == "replace" else skipped).encode(), marks
 
 
 def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
@@ -206,11 +208,8 @@ def blocks(part: Slice, options: TextOptions) -> Iterator[Block]:
     source = part.source
     lines = _lines(part, options.max_line)
     for offset, raw in _ahead(lines) if source.compression else lines:
-        data, repaired = raw.removeprefix(BOM) if offset == 0 else raw, 0
-        if not data.isascii():
-            text, repaired = to_text(data, source, options, partial(place_at, source, offset))
-            if repaired or source.encoding != "utf-8":
-                data = text.encode()
+        data = raw.removeprefix(BOM) if offset == 0 else raw
+        data, repaired = to_utf8(data, source, options, partial(place_at, source, offset))
         yield Block(offset, len(raw), data, repaired)
 
 
@@ -278,7 +277,9 @@ def line_slices(
         while nominal < source.size - target // 2:
             stop = min(source.size, nominal + reach)
             for group in (marks, fallback):
-                at = min(filter(None, (view.find(mark, nominal, stop) + 1 for mark in group)), default=0)
+                at = 0
+                for mark in group:  # the first of them
+                    at = view.find(mark, nominal, at or stop) + 1 or at
                 if at:
                     break
             if not at:

@@ -26,7 +26,7 @@ from bagpack.corpus.readers.files import (
     place_at,
     printable,
     read_some,
-    to_text,
+    to_utf8,
 )  # fmt: skip
 from bagpack.corpus.text.encoding import AUTO, check_encoding, codec_name, detect_encoding
 from bagpack.errors import InputError, UsageError
@@ -98,7 +98,7 @@ def _encoding_of(source: Source, stream: IO[bytes], head: bytes, options: TextOp
     encoding = detect_encoding(sample, options.lang) if options.encoding == AUTO else options.encoding
     check_encoding(encoding)
     if options.encoding_errors == "strict":
-        to_text(sample, replace(source, encoding=encoding), options, partial(place_at, source, 0))
+        to_utf8(sample, replace(source, encoding=encoding), options, partial(place_at, source, 0))
     return "utf-8" if codec_name(encoding) == "utf-8" else encoding
 
 

@@ -73,7 +73,7 @@ _INFLECTED = re.compile(r"[^\W\d_](?:[^\d/@_:]*[^\W\d_])?\.?")
 
 
 # The segments of a corpus share their frequent forms, which come first. About 70 MB for this number.
-_REMEMBERED = 250_000
+_REMEMBERED = 400_000
 
 
 class SimplemmaLemmatizer(Annotator):
@@ -88,12 +88,14 @@ class SimplemmaLemmatizer(Annotator):
         self._known: dict[str, str] = {}
 
     def lemmatize(self, forms: Sequence[str]) -> list[str]:
-        known = self._known
-        new = {form: self._lemma(form) for form in forms if form not in known}
-        lemmas = [known.get(form) or new[form] for form in forms]
-        if len(known) < _REMEMBERED:  # a cache of the latest forms would forget the frequent ones
-            known |= new
-        return lemmas
+        known = self._known.get
+        return [known(form) or self._new(form) for form in forms]
+
+    def _new(self, form: str) -> str:
+        lemma = self._lemma(form)
+        if len(self._known) < _REMEMBERED:  # a cache of the latest forms would forget the frequent ones
+            self._known[form] = lemma
+        return lemma
 
     def _lemma(self, form: str) -> str:
         word = form.lower().replace("’", "'")
