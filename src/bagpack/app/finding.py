@@ -7,6 +7,7 @@ searches, which keeps the candidates of the last searches in memory: a new answe
 
 from __future__ import annotations
 
+import gc
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,12 +24,14 @@ from bagpack.explain.distribution import wilson_interval
 from bagpack.explain.explanation import Explanation
 from bagpack.explain.lines import line_dict
 from bagpack.find.answers import Answers
+from bagpack.find.candidates import MIN_COUNT, MIN_TOGETHER, kept_candidates
 from bagpack.find.examples import UNNAMED, Examples, Pair
 from bagpack.find.export import write_turtle
 from bagpack.find.options import FindOptions
 from bagpack.find.ranking import COLUMNS
 from bagpack.find.teaching import Teaching
 from bagpack.sheets import write_table
+from bagpack.vectors.words import WordVectors, stored_vectors
 
 SHOWN, IN_FILES = 30, 500
 WARM = 3  # pairs of a search before the first one
@@ -236,14 +239,11 @@ def file(library: Library, task: Task, kind: str) -> bytes:
 
 def warm_up(library: Library, search: bool) -> None:
     """Load what a search needs, if the store's word vectors were counted before; with `search`, by a search."""
-    from bagpack.find.candidates import MIN_COUNT, MIN_TOGETHER, kept_candidates
-    from bagpack.vectors.words import WordVectors, stored_vectors
-
-    source = library.source
-    if isinstance(source, Corpus) and stored_vectors(source.path) is not None:
+    if isinstance(source := library.source, Corpus) and stored_vectors(source.path) is not None:
         with parallel.settings(n_jobs=-1), parallel.on_threads():
             WordVectors.of(source)
             found = kept_candidates(source, CountSettings().windows, MIN_COUNT, MIN_TOGETHER)[0]
             if search and len(found) >= WARM:
                 pairs = [(str(one), str(two)) for one, two in found.take(slice(WARM)).pairs()]
                 Teaching.start(source, Examples(UNNAMED, tuple(pairs))).rank()
+        gc.freeze()  # what is kept from now on is not looked through for garbage in the middle of a search

@@ -6,7 +6,7 @@ that it ranks highest, by themselves and together with how well the words fit th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -25,12 +25,15 @@ from bagpack.find.vocabulary import corpus_of, corpus_vocabulary, vocabulary_of
 from bagpack.learn.features import STATISTICS_FACTOR, Features, statistics_of
 from bagpack.learn.model import LinearModel
 from bagpack.names import STATISTICS
+from bagpack.parallel import delayed, run_threads
 from bagpack.tasks.pairs import BACKGROUND
 from bagpack.vectors.counts import PairCounts, cache_of, count_pairs
 
 PMI = 3  # its column among the statistics
 MIN_COUNT, MIN_TOGETHER = 5, 2
 AT_ONCE = 1_000_000  # candidates that are held before those with low scores are dropped
+TOGETHER = 250_000  # of them that a thread ranks at once
+PART = 10_000  # pairs whose features a thread computes at once
 TINY = 1e-9  # probabilities are at least this far from 0 and 1
 
 
@@ -70,7 +73,7 @@ class Pool:
     candidates: int  # how many pairs there were before the first pass
     asked: FindOptions
     unknown: tuple[str, ...] = ()  # terms of the user's list that the corpus does not contain
-    _features: Features | None = field(default=None, repr=False)
+    _features: Sequence[Features] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -88,19 +91,15 @@ class Pool:
         orders = self._orders()
         if model.preset.learns or not len(self):
             return [model.decisions(own) for own in orders]
-        self._features = self._features or model.features(self.counts)
-        weights = [model.weight_matrix().T, _turned(model)][: len(orders)]
-        found = np.split(self._features.decisions(np.hstack(weights)), len(orders), axis=1)
-        return [model.intercept + own for own in found]
+        parts = (self.counts[at : at + PART] for at in range(0, len(self), PART))
+        self._features = self._features or run_threads(delayed(model.features)(part) for part in parts)
+        weights = np.hstack([model.weight_matrix().T, _turned(model)][: len(orders)])
+        found = np.concatenate(run_threads(delayed(part.decisions)(weights) for part in self._features))
+        return [model.intercept + own for own in np.split(found, len(orders), axis=1)]
 
     def scored(
-        self,
-        model: LinearModel,
-        label: Any,
-        places: Places | None,
-        first: Floats | None = None,
-        share: float = 0.0,
-    ) -> ScoredPool:
+        self, model: LinearModel, label: Any, places: Places | None, first: Floats | None = None, share: float = 0.0
+    ) -> ScoredPool:  # fmt: skip
         """Each pair in its better order, with the model's score and the value that it is ranked by.
 
         The values of a first ranking have a share in these. Where the fit of the words counts or parts of speech are
@@ -185,26 +184,24 @@ def collect_pool(
     least = asked.min_count or own[0], asked.min_together or own[1]
     windows = model.counting.windows
     vocabulary = vocabulary_of(source, asked.among, least[0])
-    batches: Iterable[Candidates]
+    batches: Iterator[Candidates]
     if keep and asked.among is None and not any(given):
-        batches = kept_candidates(corpus, windows, *least)
+        batches = iter(kept_candidates(corpus, windows, *least))
     else:
         batches = candidate_batches(
             corpus, vocabulary.targets, w1=given[0], w2=given[1], windows=windows, min_count=least[0],
             min_together=least[1],
         )  # fmt: skip
         if any(given):  # only the words that it co-occurs with are counted
-            batches = [_used_words(join_candidates(list(batches)))]
-    number = 0
-    chosen: list[Candidates] = []
-    ranking: _FirstRanking | None = None
+            batches = iter([_used_words(join_candidates(list(batches)))])
+    chosen = [next(batches)]  # there is at least one
+    number = len(chosen[0])
+    ranking = _FirstRanking(source, chosen[0].words, model, label, asked, places)
     for batch in batches:
         number += len(batch)
-        ranking = ranking or _FirstRanking(source, batch.words, model, label, asked, places)
         chosen.append(batch)
         if sum(map(len, chosen)) > AT_ONCE:
             chosen = [ranking.best(join_candidates(chosen))]
-    assert ranking is not None  # there is at least one batch
     best = ranking.best(join_candidates(chosen))
     if not keep:
         _last_rows.clear()
@@ -241,9 +238,8 @@ def kept_candidates(
 ) -> tuple[Candidates, ...]:
     """All candidates of a corpus: 16 bytes each, about 100 MB for 72 million tokens, which take 4 s to find."""
     words = corpus_vocabulary(corpus, min_count)
-    return tuple(
-        candidate_batches(corpus, words, windows=windows, min_count=min_count, min_together=min_together)
-    )
+    found = candidate_batches(corpus, words, windows=windows, min_count=min_count, min_together=min_together)
+    return tuple(found)
 
 
 class _FirstRanking:
@@ -280,24 +276,29 @@ class _FirstRanking:
         """
         if len(found) <= self.asked.scored:
             return found
+        parts = (found.take(slice(at, at + TOGETHER)) for at in range(0, len(found), TOGETHER))
+        rankings = zip(*run_threads(delayed(self._rankings)(part) for part in parts), strict=True)
+        chosen = [_highest(np.concatenate(own), found, self.asked.scored) for own in rankings]
+        return found.take(np.flatnonzero(np.logical_or.reduce(chosen)))
+
+    def _rankings(self, found: Candidates) -> list[Floats]:
+        """The values of candidates by the words and the pair alone, and together with the words' fit."""
         n1, n2 = found.n_words[found.first], found.n_words[found.second]
         totals = np.stack([n1, n2, found.n_plus, found.n_minus, found.together], axis=1).astype(np.int64)
         values = statistics_of(totals, self.model.basis, self.model.counting)
         orders = [(found.first, found.second, values)]
         if not any(self.asked.fixed):
             orders.append((found.second, found.first, _reversed_statistics(values)))
-        scores = [self.added[0][a] + self.added[1][b] + self._statistics(own) for a, b, own in orders]
-        rankings = [np.maximum.reduce(scores)]
-        if self.fits:
-            free = [place for place in (0, 1) if not self.asked.fixed[place]] or [0]
-            fitting = []
-            for words, score in zip(orders, scores, strict=True):
+        free = [place for place in (0, 1) if not self.asked.fixed[place]] or [0]
+        scores, fitting = [], []
+        for *words, own in orders:
+            score = self.added[0][words[0]] + self.added[1][words[1]] + self._statistics(own)
+            scores.append(score)
+            if self.fits:
                 fit = np.minimum.reduce([self.fits[place][words[place]] for place in free])
                 of_kind = self.kinds[0][words[0]] & self.kinds[1][words[1]]
                 fitting.append(np.where(of_kind, score / self.spread[0] + fit / self.spread[1], -np.inf))
-            rankings.append(np.maximum.reduce(fitting))
-        chosen = np.logical_or.reduce([_highest(own, found, self.asked.scored) for own in rankings])
-        return found.take(np.flatnonzero(chosen))
+        return [np.maximum.reduce(own) for own in (scores, fitting) if own]
 
     def _statistics(self, values: Floats) -> Floats:
         """What the pair's statistics add; of a model without them, its PMI."""

@@ -113,18 +113,17 @@ def _average(
 ) -> tuple[LinearModel, Floats]:
     """The mean of one model per hand, and of their held-out scores of the positives."""
     preset, svm, other = FEW_EXAMPLES, SvmSettings(), NO if label != NO else f"not {NO}"
-    grams = shared_grams(counts, [CONDITION], preset)
     models, scores, coef = [], [], np.zeros((len(counts), 1))
     for rows in hands:
         own = counts[rows]
         targets = encode_targets([label if row < positives else other for row in rows.tolist()])
-        part = grams[CONDITION][np.ix_(rows, rows)] if grams else None
-        model = fit_counts(own, targets, CONDITION, preset, svm, gram=part)
+        gram = shared_grams(own, [CONDITION], preset).get(CONDITION)
+        model = fit_counts(own, targets, CONDITION, preset, svm, gram=gram)
         coef[rows] += model.training.coef / len(hands)
         output, sign = model.output_of(label)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            held_out = hold_out(own, targets, CONDITION, preset, svm, gram=part) if positives > 1 else None
+            held_out = hold_out(own, targets, CONDITION, preset, svm, gram=gram) if positives > 1 else None
         decisions = model.decisions(own[:positives]) if held_out is None else held_out.decisions[:positives]
         models.append(model)
         scores.append(sign * decisions[:, output])

@@ -45,8 +45,7 @@ def shared_grams(
 ) -> dict[str, Floats]:
     """Each condition's Gram matrix over all rows, of which that of every fold is a part.
 
-    Empty if features depend on which rows are trained on (nothing was ``learned`` before), or if the rows are too many
-    for a Gram matrix.
+    Empty if features depend on which rows are trained on (nothing is ``learned``), or if there are too many rows.
     """
     if (preset.learns and learned is None) or not by_gram(len(counts)):
         return {}

@@ -128,8 +128,9 @@ def row_gram(rows: Csr) -> Floats:
 def pair_gram(features: Features) -> Floats:
     """``G1[w1, w1] + G2[w2, w2]`` of the distinct words' rows, and the Gram matrices of products and own columns."""
     out = np.zeros((len(features), len(features)))
+    words, same = np.zeros((0, 0)), None
     for table, rows in features.words if features.first.shape[1] else ():
-        words = row_gram(table)
+        words, same = words if table is same else row_gram(table), table
         for start in range(0, len(rows), ROWS_AT_ONCE):
             own = slice(start, start + ROWS_AT_ONCE)
             out[own] += words[rows[own]][:, rows]
