@@ -23,7 +23,7 @@ from bagpack.corpus.format import SENTENCE_START, TYPE_MASK
 from bagpack.corpus.segment import Segment
 from bagpack.corpus.strings import Strings
 from bagpack.errors import InputError, StoreError, UsageError
-from bagpack.files import digest, write_text
+from bagpack.files import damaged, digest, write_text
 from bagpack.kernels import kernel
 from bagpack.parallel import Arrays, Shared, gather, share, worker_count
 
@@ -117,6 +117,10 @@ class Basis:
             raise InputError(f"{path} cannot be read ({error}); give a TSV file in UTF-8") from error
         if len(text) == MOST_CHARACTERS:
             raise InputError(f"{path} is too large for a basis; make one with bagpack basis STORE -b 1500")
+        line, _, terms = text.partition("\n")[2].partition("\n")
+        right = CHECKSUM + digest(terms.encode())
+        if line.startswith("#") and len(line) == len(right) and line != right:
+            raise damaged(path, "does not match the checksum in its second line (if you edited it, remove that line)")
         return cls.from_tsv(text, str(path))
 
     @classmethod
@@ -152,12 +156,8 @@ class Basis:
 
     @classmethod
     def problems(cls, path: str | Path) -> list[str]:
-        """Damage of a file, by its checksum, if it has one, and by the order of its counts."""
+        """Damage of a file by the order of its counts; `open` compares the checksum."""
         basis = cls.open(path)
-        line, _, terms = Path(path).read_bytes().partition(b"\n")[2].partition(b"\n")
-        checksum = f"{CHECKSUM}{digest(terms)}".encode()
-        if line.startswith(b"#") and len(line) == len(checksum) and line != checksum:
-            return ["does not match the checksum in its second line: it is damaged, or was edited"]
         for terms_of, counts in (basis.unigrams, basis.unigram_counts), (basis.bigrams, basis.bigram_counts):
             ranks = [(-count, term) for count, term in zip(counts, terms_of, strict=False)]
             if any(counts) and ranks != sorted(ranks):

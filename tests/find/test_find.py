@@ -99,7 +99,7 @@ def test_the_relation_is_found_from_any_kind_of_examples(source, store, examples
     for given, columns in ((str(examples), None), (frame.rename(columns={"w1": "a"}), {"w1": "a"})):
         assert find_pairs(str(store), given, columns=columns, options=options).rows == found.rows
     assert list(pandas.DataFrame(found.to_dicts()).columns) == found.table()[0]
-    for wrong in (["cat"], [("cat", "dog", "cow")], pandas.DataFrame({"x": ["a"]})):
+    for wrong in (5, ["cat"], [("cat", "dog", "cow")], pandas.DataFrame({"x": ["a"]})):
         with pytest.raises((UsageError, InputError)):
             as_examples(wrong)
 

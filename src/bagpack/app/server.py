@@ -93,8 +93,8 @@ def _status(error: Exception) -> tuple[int, str]:
         case RequestValidationError():
             first: dict[str, Any] = dict(error.errors()[0])
             ours = first.get("ctx", {}).get("error")
-            where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-            said = f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+            where = ".".join(part for part in first["loc"][1:] if isinstance(part, str)) or "the request"
+            said = f"{where}: {first['msg']}"
             return 400, str(ours) if isinstance(ours, BagpackError) else said
     return 500, "an unexpected error occurred; the terminal where the explorer runs shows it"
 

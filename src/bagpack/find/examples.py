@@ -11,6 +11,7 @@ from bagpack.errors import InputError, UsageError, did_you_mean
 from bagpack.tasks.files import TextFile, mapped_columns, plain, read_table, read_text_file
 from bagpack.tasks.pairs import LABELS, NO_LABELS, RELATIONS, SCORES, read_dataset, read_pairs
 from bagpack.tasks.pairs import Pair as Pair
+from bagpack.vectors.counts import as_pairs
 
 NO = "no"  # the label of pairs that are not in the relation, where we write one
 UNNAMED = "yes"  # the label of pairs whose file has none
@@ -82,10 +83,7 @@ def as_examples(given: Any, label: str | None = None, columns: Mapping[str, str]
         return read_examples(TextFile("the data frame", text.splitlines()), label, columns)
     if label is not None:
         raise UsageError(f"the examples have no labels, so label={label!r} cannot choose among them")
-    for pair in (given := list(given)):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise UsageError(f"an example is a pair of two words, and {pair!r} is not")
-    return Examples(UNNAMED, tuple(dict.fromkeys((str(w1), str(w2)) for w1, w2 in given)))
+    return Examples(UNNAMED, tuple(dict.fromkeys(as_pairs(given))))
 
 
 def read_examples(
