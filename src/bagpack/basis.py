@@ -120,7 +120,7 @@ class Basis:
         line, _, terms = text.partition("\n")[2].partition("\n")
         right = CHECKSUM + digest(terms.encode())
         if line.startswith("#") and len(line) == len(right) and line != right:
-            raise damaged(path, "does not match the checksum in its second line (if you edited it, remove that line)")
+            raise damaged(path, "does not match the checksum in its second line (remove it after editing)")
         return cls.from_tsv(text, str(path))
 
     @classmethod

@@ -295,8 +295,8 @@ def test_a_damaged_basis_is_not_used(cli, shop, pairs, write, tmp_path):
         assert facts["has_checksum"] == (path == saved)
     for old, new in ("unigram\ta\t", "unigram\tz\t"), ("blake", "flake"), (lines[-1], ""):
         saved.write_text(whole.replace(old, new))
-        for command in ("info", saved, "--verify"), ("vectors", shop, pairs, "--basis", saved, "--out", tmp_path / "m"):
-            assert "checksum" in cli(*command).sentence()
+        for command in ("info", "--verify"), ("vectors", shop, pairs, "--out", tmp_path / "m", "--basis"):
+            assert "checksum" in cli(*command, saved).sentence()
     lines = printed.read_text().splitlines(keepends=True)
     for first in (1, 13):  # a unigram, and a bigram of two with the same count
         swapped = [*lines[:first], lines[first + 1], lines[first], *lines[first + 2 :]]
