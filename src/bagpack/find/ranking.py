@@ -181,7 +181,7 @@ def label_to_find(model: LinearModel, label: Any) -> Any:
     """The label that is looked for; an error where the model leaves a choice and none is made."""
     if model.kind == "rating":
         if label is not None:
-            raise UsageError(f"the model predicts ratings, so there is no label {label!r}")
+            raise UsageError(f"the model predicts ratings, so there is no label {label!r}; remove --label")
         return None
     if label is None:
         labels = [own for own in model.classes if str(own).lower() not in NO_LABELS]

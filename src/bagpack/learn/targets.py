@@ -56,7 +56,7 @@ def encode_targets(y: Any, *, kind: Literal["labels", "rating"] = "labels") -> T
         return y
     y = _column(y)
     if not len(y):
-        raise InputError("there is no pair to learn from")
+        raise InputError("there is no pair to learn from; give some, each with a label or a rating")
     if kind == "rating":
         try:
             ratings = np.asarray(y, dtype=np.float64)
