@@ -154,8 +154,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, write, process):
 def test_whatever_ends_a_command_is_a_sentence(cli, monkeypatch, tmp_path, error, code, said):
     monkeypatch.setattr("bagpack.info.describe", Mock(side_effect=error))
     done = cli("info", tmp_path)
-    assert done.code == code and done.err.startswith("bagpack: ") and done.err.count("\n") == 1
-    assert re.search(said, done.err) and "Traceback" not in done.err
+    assert done.code == code and re.fullmatch(f"bagpack: .*{said}.*\n", done.err)
 
 
 def test_a_closed_standard_input_is_an_empty_one(cli, monkeypatch, tmp_path):
@@ -172,8 +171,7 @@ def test_output_that_cannot_be_written(store):
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         assert not re.search("Traceback|Exception", done.stderr)
         if redirected != ">&-":
-            assert done.returncode == 1
-            assert re.search(r"^bagpack: .*disk.* output .*\n\Z", done.stderr, re.MULTILINE)
+            assert done.returncode == 1 and re.search(r"bagpack: .*disk.* output .*\n\Z", done.stderr)
 
 
 TYPED = {

@@ -63,6 +63,8 @@ class Cluster:
 
     def workers(self, *names):
         """Have these workers, and no others."""
+        for name in self.processes.keys() - {"scheduler", *names}:
+            self.processes[name].kill()
         for name in names:
             if name not in self.processes or self.processes[name].poll() is not None:
                 self.start(
@@ -82,8 +84,8 @@ class Cluster:
         workers = client.scheduler_info(n_workers=-1)["workers"]
         return {facts["name"]: address for address, facts in workers.items()}
 
-    def kill_in_the_middle(self, victim, of=None):
-        """In a thread: kill -9 a worker (or process `of`) while it holds an unfinished task; returns what it held."""
+    def kill_in_the_middle(self, victim, made, run, of=None):
+        """Run until a worker (or process `of`) is killed -9 while it holds an unfinished task; what that returned."""
         held = []
 
         def watch():
@@ -106,7 +108,13 @@ class Cluster:
 
         thread = threading.Thread(target=watch, daemon=True)
         thread.start()
-        return thread, held
+        while not held and thread.is_alive():  # the first run may be over before a task is seen
+            shutil.rmtree(made, ignore_errors=True)
+            forget()
+            done = run()
+        thread.join(LIMIT)
+        assert held
+        return done
 
     def close(self):
         for process in self.processes.values():
@@ -251,11 +259,8 @@ def test_a_worker_is_killed(command, victim, other, made, cluster, local, place,
     here = place("killed")
     if command is VECTORS:
         go(*INDEX, "--jobs", "1")
-    thread, held = cluster.kill_in_the_middle(victim)
-    address = cluster.address if command is VECTORS else str(cluster.file)
-    go(*command, "--backend", "dask", "--address", address)
-    thread.join(LIMIT)
-    assert held
+    how = ("--backend", "dask", "--address", cluster.address if command is VECTORS else cluster.file)
+    cluster.kill_in_the_middle(victim, here / made[-1], lambda: go(*command, *how))
     assert artefacts(here) == only(local, *made)
     cluster.workers(other)
 
@@ -281,10 +286,8 @@ def test_a_scheduler_that_dies(local, place, cli, go, tmp_path):
     """One sentence; `--resume` works at once, although workers may still be writing."""
     here = place("died")
     with closing(Cluster(tmp_path).workers("one", "two")) as dying:
-        thread, held = dying.kill_in_the_middle("one", of="scheduler")
-        done = cli(*INDEX[:-1], "--backend", "dask", "--address", dying.address)  # not quiet
-        thread.join(LIMIT)
-        assert held
+        command = (*INDEX[:-1], "--backend", "dask", "--address", dying.address)  # not quiet
+        done = dying.kill_in_the_middle("one", here / "z.bp", lambda: cli(*command), of="scheduler")
         assert "index: --resume" in done.sentence()
         go(*INDEX, "--resume", "--jobs", "1")
     # A worker that was still writing may leave its report, which the next writer removes.
