@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from bagpack import PairVectorizer, RelationClassifier, find_pairs, index_corpus, parallel
-from bagpack.contexts import candidates as candidates_module
 from bagpack.contexts.windows import CountSettings
 from bagpack.errors import InputError, UsageError
 from bagpack.find import sentences
@@ -109,8 +108,9 @@ def test_any_number_of_workers_and_of_parts_gives_the_same(source, trained, monk
     flat = replace(trained.model, weights={name: own * 0 for name, own in trained.model.weights.items()})
     whole = find_pairs(source, trained, **LIST).rows
     every = list(collect_pool(source, flat, "part", FindOptions()).counts.pairs)
-    monkeypatch.setattr(candidates_module, "PARTNERS_PER_TASK", 500)
-    monkeypatch.setattr("bagpack.contexts.count.POSTINGS_PER_TASK", 100)
+    sizes = ("contexts.candidates.PARTNERS_PER_TASK", "contexts.count.POSTINGS_PER_TASK")
+    for name in (*sizes, "find.candidates.RANKED", "find.candidates.WEIGHED"):
+        monkeypatch.setattr(f"bagpack.{name}", 70)
     for n_jobs in (1, 2):
         with parallel.settings(n_jobs=n_jobs):
             assert find_pairs(source, trained, **LIST).rows == whole

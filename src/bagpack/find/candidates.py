@@ -32,8 +32,8 @@ from bagpack.vectors.counts import PairCounts, cache_of, count_pairs
 PMI = 3  # its column among the statistics
 MIN_COUNT, MIN_TOGETHER = 5, 2
 AT_ONCE = 1_000_000  # candidates that are held before those with low scores are dropped
-TOGETHER = 250_000  # of them that a thread ranks at once
-PART = 10_000  # pairs whose features a thread computes at once
+RANKED = 250_000  # candidates that a thread ranks at once
+WEIGHED = 10_000  # pairs whose features a thread computes at once
 TINY = 1e-9  # probabilities are at least this far from 0 and 1
 
 
@@ -91,7 +91,7 @@ class Pool:
         orders = self._orders()
         if model.preset.learns or not len(self):
             return [model.decisions(own) for own in orders]
-        parts = (self.counts[at : at + PART] for at in range(0, len(self), PART))
+        parts = (self.counts[at : at + WEIGHED] for at in range(0, len(self), WEIGHED))
         self._features = self._features or run_threads(delayed(model.features)(part) for part in parts)
         weights = np.hstack([model.weight_matrix().T, _turned(model)][: len(orders)])
         found = np.concatenate(run_threads(delayed(part.decisions)(weights) for part in self._features))
@@ -276,7 +276,7 @@ class _FirstRanking:
         """
         if len(found) <= self.asked.scored:
             return found
-        parts = (found.take(slice(at, at + TOGETHER)) for at in range(0, len(found), TOGETHER))
+        parts = (found.take(slice(at, at + RANKED)) for at in range(0, len(found), RANKED))
         rankings = zip(*run_threads(delayed(self._rankings)(part) for part in parts), strict=True)
         chosen = [_highest(np.concatenate(own), found, self.asked.scored) for own in rankings]
         return found.take(np.flatnonzero(np.logical_or.reduce(chosen)))
